@@ -1,0 +1,122 @@
+#include "cli/cli.h"
+
+#include <ATen/Version.h>
+#include <torch/version.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "config/load.h"
+#include "core/log.h"
+#include "record/host.h"
+
+namespace headprune {
+
+namespace {
+
+const std::vector<std::string> kVerbs = {"run", "validate", "init", "list", "config", "inspect", "runs"};
+
+std::string version_text() {
+  const ToolInfo tool = tool_info();
+  return fmt::format("headprune {} (git {}{}), LibTorch {}", tool.version, tool.git, tool.dirty ? ", modified" : "",
+                     TORCH_VERSION);
+}
+
+/// Forms of other tools' command lines that are answered with ours.
+void refuse_foreign_forms(const std::vector<std::string>& arguments) {
+  for (const std::string& argument : arguments) {
+    if (argument == "-m" || argument == "--multirun")
+      fail(ExitCode::usage, "{} is not supported: write seeds=[1,2,3], and list sweeps in the file", argument);
+    if (argument == "--set" || argument.rfind("--set=", 0) == 0)
+      fail(ExitCode::usage, "--set is not supported: write key=value as an argument of its own");
+  }
+}
+
+template <class T>
+void check_registry(const char* what) {
+  for (const std::string& name : Registry<T>::instance().duplicates())
+    throw std::logic_error(fmt::format("two {} are registered as '{}'", what, name));
+}
+
+void check_registries() {
+  check_registry<DataSource>("data sources");
+  check_registry<Task>("tasks");
+  check_registry<ModelFamily>("models");
+  check_registry<ScoreMethod>("scores");
+  check_registry<PruneRule>("rules");
+}
+
+}  // namespace
+
+void ExperimentArguments::add_to(CLI::App& command) {
+  command.add_option("FILE", words, "experiment file, and key=value overrides")->required();
+}
+
+std::string ExperimentArguments::file() const {
+  std::string found;
+  for (const std::string& word : words) {
+    if (looks_like_override(word)) continue;
+    if (!found.empty())
+      fail(ExitCode::usage, "two experiment files ({} and {}): give one, and use extends inside it", found, word);
+    found = word;
+  }
+  if (found.empty()) fail(ExitCode::usage, "no experiment file: write headprune run FILE.yaml [key=value ...]");
+  return found;
+}
+
+std::vector<std::string> ExperimentArguments::overrides() const {
+  std::vector<std::string> found;
+  std::copy_if(words.begin(), words.end(), std::back_inserter(found), looks_like_override);
+  return found;
+}
+
+void print_result(const std::string& text) {
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  if (text.empty() || text.back() != '\n') std::fputc('\n', stdout);
+  if (std::fflush(stdout) != 0) fail(ExitCode::io, "cannot write to stdout: is the disk or the pipe's reader gone?");
+}
+
+ExitCode run_command(int argc, char** argv) {
+  check_registries();
+  CommandLine line;
+  line.argv.assign(argv, argv + argc);
+  std::vector<std::string> arguments(argv + 1, argv + argc);
+  // `headprune FILE.yaml ...` is `headprune run FILE.yaml ...`; a first argument that is a verb is a verb.
+  if (!arguments.empty() && arguments[0].rfind('-', 0) != 0 &&
+      std::find(kVerbs.begin(), kVerbs.end(), arguments[0]) == kVerbs.end()) {
+    const std::string& first = arguments[0];
+    if (first.find('.') == std::string::npos && first.find('/') == std::string::npos)
+      fail(ExitCode::usage, "'{}' is neither a command ({}) nor an experiment file", first, fmt::join(kVerbs, " "));
+    arguments.insert(arguments.begin(), "run");
+  }
+  refuse_foreign_forms(arguments);
+
+  CLI::App& app = line.app;
+  app.name("headprune");
+  app.description("Attention-head pruning experiments on transformers, from one YAML file.");
+  app.footer(
+      "Examples:\n  headprune experiments/quickstart/experiment.yaml\n  headprune validate my.yaml\n"
+      "  headprune run my.yaml data.path=/data/sst2 seeds=[1,2,3]");
+  app.set_version_flag("--version", version_text(), "version, git state and LibTorch");
+  app.add_flag("--json", line.common.json, "print JSON where the command prints a table");
+  app.add_flag("--quiet", line.common.quiet, "no log lines and no progress on stderr");
+  app.add_option("--log-level", line.common.log_level, "debug, info, warn, error or off");
+  app.require_subcommand(1);
+  app.fallthrough();
+  for (const auto add : {add_run, add_validate, add_init, add_list, add_config, add_inspect, add_runs}) add(line);
+
+  std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them from the back
+  try {
+    app.parse(arguments);
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) {  // --help, --version
+      app.exit(error);
+      return ExitCode::ok;
+    }
+    fail(ExitCode::usage, "{} (see headprune --help)", error.what());
+  }
+  set_log_level(line.common.quiet ? LogLevel::error : parse_log_level(line.common.log_level));
+  return line.chosen();
+}
+
+}  // namespace headprune

@@ -1,0 +1,52 @@
+// The command line: one file a command. Each adds its subcommand to the parser and leaves what to do when chosen.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "core/error.h"
+#include "run/experiment.h"
+
+namespace headprune {
+
+/// Options that every command takes.
+struct CommonOptions {
+  bool json = false;
+  bool quiet = false;
+  std::string log_level = "info";
+};
+
+/// The parser and what the chosen command will do.
+struct CommandLine {
+  CLI::App app;
+  CommonOptions common;
+  std::vector<std::string> argv;
+  std::function<ExitCode()> chosen;
+};
+
+/// FILE and key=value arguments of a command that reads an experiment.
+struct ExperimentArguments {
+  std::vector<std::string> words;
+  void add_to(CLI::App& command);
+  /// The one file. Throws Error(usage) when there is none or more than one.
+  std::string file() const;
+  std::vector<std::string> overrides() const;
+};
+
+void add_run(CommandLine& line);
+void add_validate(CommandLine& line);
+void add_init(CommandLine& line);
+void add_list(CommandLine& line);
+void add_config(CommandLine& line);
+void add_inspect(CommandLine& line);
+void add_runs(CommandLine& line);
+
+/// Parses and runs. Throws Error and ConfigError.
+ExitCode run_command(int argc, char** argv);
+
+/// Text or JSON that was asked for, to stdout.
+void print_result(const std::string& text);
+
+}  // namespace headprune

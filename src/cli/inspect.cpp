@@ -1,0 +1,95 @@
+#include <filesystem>
+#include <memory>
+
+#include "cli/cli.h"
+#include "core/files.h"
+#include "core/safetensors.h"
+#include "core/text.h"
+#include "model/folder.h"
+#include "record/journal.h"
+#include "record/run_folder.h"
+#include "record/runs.h"
+#include "report/runs_text.h"
+
+namespace headprune {
+
+namespace {
+
+std::string inspect_safetensors(const fs::path& path) {
+  const SafetensorsHeader header = read_safetensors_header(path);
+  std::string text = fmt::format("safetensors file: {} tensors, {}\n", header.tensors.size(),
+                                 bytes_text(fs::file_size(path)));
+  for (const auto& [key, value] : header.metadata) text += fmt::format("  {} = {}\n", key, value);
+  for (const TensorInfo& tensor : header.tensors)
+    text += fmt::format("  {} {} [{}]\n", tensor.name, to_string(tensor.dtype), fmt::join(tensor.shape, ", "));
+  return text;
+}
+
+std::string inspect_journal(const fs::path& path) {
+  const Record record = read_record(fs::absolute(path).parent_path());
+  return fmt::format(
+      "journal: experiment {}, {} events in {} attempts, {} points, {} scores, state {}; every checksum holds\n",
+      record.experiment_id, record.events, record.attempts, record.points.size(), record.scores.size(), record.state());
+}
+
+std::string inspect_folder(const fs::path& path) {
+  if (fs::exists(path / kRunJson)) {
+    const std::vector<std::string> wrong = verify_run(path);
+    const std::string text = "run folder\n" + run_text(summarize_run(path), &wrong);
+    if (!wrong.empty()) fail(ExitCode::run_failed, "{} does not verify: {}", path.string(), join(wrong, "; "));
+    return text;
+  }
+  if (!is_model_folder(path))
+    fail(ExitCode::run_failed, "{} is neither a run folder (no run.json) nor a model folder (no config.json)",
+         path.string());
+  return "model folder\n" + join(summary_lines(summarise_model_folder(path)), "\n") + "\n";
+}
+
+/// What a JSON file is, by its keys.
+std::string inspect_json(const fs::path& path, const std::string& bytes) {
+  const Json json = parse_json(bytes, path.string());
+  if (json.contains("pruning") && json.contains("results"))
+    return fmt::format("results file: state {}, {} curves, {} sensitivity entries\n", json.value("state", "unknown"),
+                       json["pruning"]["curves"].size(), json["pruning"]["sensitivity"].size());
+  if (json.contains("fingerprint") && json.contains("config_files"))
+    return fmt::format("context of a run: {}, created {}\n", json.value("name", ""), json.value("created", ""));
+  if (json.contains("heartbeat")) return fmt::format("status of a run: {}\n", json.value("state", "unknown"));
+  if (json.contains("files") && json.contains("schema_version")) {
+    const std::string wrong = verify_manifest(path.parent_path());
+    if (!wrong.empty()) fail(ExitCode::run_failed, "{}: {}", path.string(), wrong);
+    return fmt::format("manifest of {} files; every size and digest holds\n", json["files"].size());
+  }
+  fail(ExitCode::run_failed, "{} is a JSON file, but none that headprune writes", path.string());
+}
+
+std::string inspect_path(const fs::path& path) {
+  if (!fs::exists(path)) fail(ExitCode::usage, "{} does not exist", path.string());
+  if (fs::is_directory(path)) return inspect_folder(path);
+  if (path.extension() == ".safetensors") return inspect_safetensors(path);
+  const std::string bytes = read_file(path);
+  if (bytes.rfind("{\"v\":", 0) == 0 && path.filename() == kJournal) return inspect_journal(path);
+  // A safetensors file under another name: eight bytes of length, then the header.
+  if (bytes.size() > 8 && bytes[8] == '{') return inspect_safetensors(path);
+  if (!bytes.empty() && bytes.front() == '{') return inspect_json(path, bytes);
+  fail(ExitCode::run_failed,
+       "{} is of no kind that headprune knows (safetensors, model folder, run folder, journal.jsonl, results.json, "
+       "run.json, status.json, manifest.json)",
+       path.string());
+}
+
+}  // namespace
+
+void add_inspect(CommandLine& line) {
+  CLI::App& command = *line.app.add_subcommand("inspect", "recognise a file or folder by its content, and verify it");
+  auto path = std::make_shared<std::string>();
+  command.add_option("PATH", *path, "safetensors file, model folder, run folder or a file of a run")->required();
+  command.footer("Example:\n  headprune inspect runs/quickstart/model");
+  command.callback([&line, path] {
+    line.chosen = [path] {
+      print_result(inspect_path(*path));
+      return ExitCode::ok;
+    };
+  });
+}
+
+}  // namespace headprune

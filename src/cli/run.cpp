@@ -1,0 +1,74 @@
+#include "run/run.h"
+
+#include <unistd.h>
+
+#include <memory>
+
+#include "cli/cli.h"
+#include "config/load.h"
+#include "core/text.h"
+#include "report/terminal.h"
+#include "run/plan.h"
+
+namespace headprune {
+
+namespace {
+
+struct RunArguments {
+  ExperimentArguments experiment;
+  RunOptions options;
+  bool dry_run = false;
+  std::string until, from, retry, out;
+};
+
+ExitCode run_now(const CommandLine& line, RunArguments& arguments) {
+  RunOptions& options = arguments.options;
+  options.argv = line.argv;
+  options.overrides = arguments.experiment.overrides();
+  options.out = arguments.out;
+  if (!arguments.until.empty()) options.until = parse_stage(arguments.until);
+  if (!arguments.from.empty()) options.from = parse_stage(arguments.from);
+  for (const std::string_view word : split(arguments.retry, ',')) {
+    if (word == "failed")
+      options.retry_failed = true;
+    else if (!word.empty() && word != "interrupted")  // interrupted points are always evaluated again
+      fail(ExitCode::usage, "--retry takes failed, interrupted or both joined by a comma, not '{}'", word);
+  }
+  const auto loaded = load_config<Experiment>(std::filesystem::path(arguments.experiment.file()), options.overrides);
+  if (arguments.dry_run) {
+    const ExperimentPlan plan = plan_experiment(loaded.value, load_dataset(loaded.value));
+    print_result(line.common.json ? dump_json_file(plan.to_json()) : plan.text());
+    return ExitCode::ok;
+  }
+  const RunOutcome outcome = run_experiment(loaded, options);
+  const std::string summary = terminal_summary(outcome.folder, {.colour = isatty(STDOUT_FILENO) == 1});
+  if (!line.common.quiet) print_result(summary);
+  return outcome.code;
+}
+
+}  // namespace
+
+void add_run(CommandLine& line) {
+  CLI::App& command = *line.app.add_subcommand("run", "the whole flow; running it again continues it");
+  auto arguments = std::make_shared<RunArguments>();
+  arguments->experiment.add_to(command);
+  command.add_flag("--dry-run", arguments->dry_run, "print points, cost and disk needed; stop");
+  command.add_flag("--smoke", arguments->options.smoke, "2 training steps, 2 points a sweep and table, the whole flow");
+  command.add_option("--until", arguments->until,
+                     "stop after this stage: data model evaluate score prune sensitivity surgery results");
+  command.add_option("--from", arguments->from, "redo from this stage on stored earlier results");
+  command.add_option("--out", arguments->out, "exactly this run folder");
+  command.add_flag("--new", arguments->options.fresh, "a new run folder even if one could be continued");
+  command.add_option("--retry", arguments->retry, "which points to evaluate again: failed,interrupted");
+  command.add_flag("--fail-fast", arguments->options.fail_fast, "stop at the first failed point");
+  command.add_option("--max-failures", arguments->options.max_failures, "stop after this many failed points")
+      ->check(CLI::PositiveNumber);
+  command.add_flag("--accept-fingerprint", arguments->options.accept_fingerprint,
+                   "continue under other threads, device or library; the results say so");
+  command.footer(
+      "Examples:\n  headprune run experiment.yaml\n  headprune run experiment.yaml seeds=[1,2,3] --out /tmp/try\n"
+      "  headprune run experiment.yaml --dry-run");
+  command.callback([&line, arguments] { line.chosen = [&line, arguments] { return run_now(line, *arguments); }; });
+}
+
+}  // namespace headprune

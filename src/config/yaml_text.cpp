@@ -1,0 +1,164 @@
+#include <algorithm>
+
+#include "config/document.h"
+#include "config/dump.h"
+#include "config/environment.h"
+#include "core/text.h"
+
+namespace headprune {
+
+namespace {
+
+/// Text that every YAML reader takes for text without quotation marks.
+bool is_plain(const std::string& text) {
+  static const std::vector<std::string> kWords = {"null", "true", "false", "yes", "no", "on", "off", "y", "n"};
+  if (!is_key(text.substr(0, 1)) && !text.starts_with("/")) return false;
+  const auto allowed = [](char c) { return is_key(std::string("a") + c) || c == '.' || c == '/'; };
+  if (!std::all_of(text.begin(), text.end(), allowed)) return false;
+  std::string lower = text;
+  for (char& c : lower)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return std::find(kWords.begin(), kWords.end(), lower) == kWords.end();
+}
+
+std::string number(double value) {
+  std::string text = number_text(value);
+  const size_t exponent = text.find('e');
+  if (exponent != std::string::npos && text.find('.') == std::string::npos) text.insert(exponent, ".0");
+  return text;
+}
+
+class YamlWriter {
+ public:
+  explicit YamlWriter(const YamlStyle& style) : style_(style) {}
+
+  /// The lines of a section. `base`: its defaults, or nullptr where all of it is to be written.
+  std::vector<std::string> fields(FieldList list, const Json* base, const std::string& path) {
+    std::vector<std::string> lines;
+    for (Field& field : list.all()) {
+      const std::string full = join_path(path, field.name);
+      const Json* known = base && base->contains(field.name) ? &base->at(field.name) : nullptr;
+      const bool is_default = base && value_json(field.value) == (known ? *known : Json());
+      if (is_default && !style_.defaults && !field.constraints.required && !has_extras(full)) continue;
+      std::vector<std::string> added = entry(field.name, field.value, known, full);
+      if (added.empty()) continue;
+      added[0] += comment(field.help, full);
+      if (path.empty() && added.size() > 1) lines.emplace_back("");
+      lines.insert(lines.end(), added.begin(), added.end());
+    }
+    if (style_.extras)
+      for (const auto& [key, value] : style_.extras->items())
+        if (parent_path(key) == path)
+          lines.push_back(key.substr(path.empty() ? 0 : path.size() + 1) + ": " + dump_json(value));
+    return lines;
+  }
+
+ private:
+  bool has_extras(const std::string& path) const {
+    if (!style_.extras) return false;
+    const Json& extras = *style_.extras;
+    return std::any_of(extras.items().begin(), extras.items().end(),
+                       [&](const auto& item) { return is_inside(item.key(), path); });
+  }
+
+  std::string comment(const std::string& help, const std::string& path) const {
+    std::string text = style_.help ? help : "";
+    if (style_.origins) text += (text.empty() ? "[" : " [") + origin_text(*style_.origins, path) + "]";
+    std::replace(text.begin(), text.end(), '\n', ' ');
+    return text.empty() ? "" : "  # " + text;
+  }
+
+  static std::vector<std::string> under(const std::string& head, const std::vector<std::string>& children) {
+    if (children.empty()) return {head + " {}"};
+    std::vector<std::string> lines = {head};
+    for (const std::string& line : children) lines.push_back(line.empty() ? line : "  " + line);
+    return lines;
+  }
+
+  /// `key: value`, or `key:` and indented lines.
+  std::vector<std::string> entry(const std::string& key, Value& value, const Json* base, const std::string& path) {
+    if (auto* optional = std::get_if<std::shared_ptr<OptionalView>>(&value)) {
+      if (!(*optional)->has()) return {key + ": null"};
+      Value inner = (*optional)->get();
+      return entry(key, inner, base, path);
+    }
+    if (auto* section = std::get_if<std::shared_ptr<SectionView>>(&value))
+      return under(key + ":", fields((*section)->fields(), base, path));
+    if (auto* plugin = std::get_if<PluginBase*>(&value))
+      return (*plugin)->type.empty() ? std::vector<std::string>()
+                                     : under(key + ":", plugin_lines(**plugin, base, path));
+    if (auto* list = std::get_if<std::shared_ptr<ListView>>(&value)) {
+      const Json json = value_json(value);
+      if (!std::any_of(json.begin(), json.end(), [](const Json& item) { return item.is_structured(); }))
+        return {key + ": " + yaml_inline(json)};
+      std::vector<std::string> lines = {key + ":"};
+      for (size_t i = 0; i < (*list)->size(); ++i) {
+        Value element = (*list)->at(i);
+        for (const std::string& line : dashed(item(element, join_path(path, std::to_string(i)))))
+          lines.push_back("  " + line);
+      }
+      return lines;
+    }
+    return {key + ": " + yaml_inline(value_json(value))};
+  }
+
+  static std::vector<std::string> dashed(std::vector<std::string> lines) {
+    for (size_t i = 0; i < lines.size(); ++i) lines[i].insert(0, i == 0 ? "- " : "  ");
+    return lines;
+  }
+
+  std::vector<std::string> item(Value& value, const std::string& path) {
+    if (auto* section = std::get_if<std::shared_ptr<SectionView>>(&value)) {
+      std::vector<std::string> lines = fields((*section)->fields(), nullptr, path);
+      return lines.empty() ? std::vector<std::string>{"{}"} : lines;
+    }
+    if (auto* plugin = std::get_if<PluginBase*>(&value)) return plugin_lines(**plugin, nullptr, path);
+    if (auto* listed = std::get_if<PluginItemBase*>(&value)) {
+      PluginItemBase& chosen = **listed;
+      const std::string inside = join_path(path, chosen.type);
+      std::vector<std::string> lines;
+      if (chosen.label != chosen.type) lines.push_back("label: " + yaml_inline(chosen.label));
+      const Json base = chosen.registry().make_options(chosen.type)->json();
+      for (std::string& line : fields(chosen.options().fields(), &base, inside)) lines.push_back(std::move(line));
+      if (lines.empty()) return {chosen.type};
+      return under(chosen.type + ":", lines);
+    }
+    return {yaml_inline(value_json(value))};
+  }
+
+  std::vector<std::string> plugin_lines(PluginBase& plugin, const Json* base, const std::string& path) {
+    const Json fresh = plugin.registry().make_options(plugin.type)->json();
+    const bool same_type = base && base->contains("type") && base->at("type") == plugin.type;
+    std::vector<std::string> lines = {"type: " + yaml_inline(plugin.type) +
+                                      comment(plugin.registry().summary(plugin.type), join_path(path, "type"))};
+    for (std::string& line : fields(plugin.options().fields(), same_type ? base : &fresh, path))
+      lines.push_back(std::move(line));
+    return lines;
+  }
+
+  const YamlStyle& style_;
+};
+
+}  // namespace
+
+std::string yaml_inline(const Json& value) {
+  if (value.is_number_float()) return number(value.get<double>());
+  if (value.is_string()) {
+    const std::string text = escape_references(value.get<std::string>());
+    return is_plain(text) ? text : dump_json(text);
+  }
+  if (!value.is_structured()) return dump_json(value);
+  std::vector<std::string> parts;
+  for (const auto& [key, inner] : value.items())
+    parts.push_back(value.is_object() ? key + ": " + yaml_inline(inner) : yaml_inline(inner));
+  return value.is_object() ? "{" + join(parts, ", ") + "}" : "[" + join(parts, ", ") + "]";
+}
+
+std::string section_yaml(SectionView& section, SectionView& defaults, const YamlStyle& style) {
+  const Json base = section_json(defaults);
+  std::string text = "schema_version: 1\n";
+  for (const std::string& line : YamlWriter(style).fields(section.fields(), &base, "")) text += line + "\n";
+  return text;
+}
+
+}  // namespace headprune

@@ -1,0 +1,265 @@
+#include "core/files.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstdio>
+#include <stdexcept>
+#include <system_error>
+#include <utility>
+
+#include "core/error.h"
+#include "core/hash.h"
+
+namespace headprune {
+namespace {
+
+std::string reason_text(int error) { return std::generic_category().message(error); }
+
+[[noreturn]] void fail_write(const fs::path& path, int error, size_t needed) {
+  std::error_code ignored;
+  const auto advice = [error] {
+    switch (error) {
+      case ENOSPC:
+        return "; free some space and run the same command again";
+      case EDQUOT:
+        return "; the disk quota is used up: free some space and run the same command again";
+      case EFBIG:
+        return "; the file size limit is too low: raise it (ulimit -f) and run the same command again";
+      default:
+        return "";
+    }
+  };
+  uint64_t available = 0;
+  try {
+    available = bytes_free(path);
+  } catch (const Error&) {
+    // The first failure is the one to tell; its file system may be gone altogether.
+  }
+  fail(ExitCode::io, "cannot write {}: {} (needs {} bytes, {} bytes free){}", path.string(), reason_text(error), needed,
+       available, advice());
+}
+
+/// An open file that is closed and, until keep() is called, deleted again.
+class NewFile {
+ public:
+  /// Fails with `error() != 0`; EEXIST when the name is taken.
+  explicit NewFile(const fs::path& path)
+      : path_(path), file_(::open(path.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666)) {
+    if (file_ < 0) error_ = errno;
+  }
+  ~NewFile() {
+    if (file_ >= 0) ::close(file_);
+    if (created() && !kept_) ::unlink(path_.c_str());
+  }
+  NewFile(const NewFile&) = delete;
+  NewFile& operator=(const NewFile&) = delete;
+
+  bool created() const { return created_; }
+  int error() const { return error_; }
+  void keep() { kept_ = true; }
+
+  /// Writes everything, syncs and closes; the first error stays in error().
+  void fill(std::string_view bytes, Sync sync) {
+    while (error_ == 0 && !bytes.empty()) {
+      const ssize_t count = ::write(file_, bytes.data(), bytes.size());
+      if (count > 0) {
+        bytes.remove_prefix(static_cast<size_t>(count));
+      } else if (count == 0) {
+        error_ = ENOSPC;  // no progress and no reason: never loop for ever
+      } else if (errno != EINTR) {
+        error_ = errno;
+      }
+    }
+    if (error_ == 0 && sync == Sync::yes && ::fsync(file_) != 0) error_ = errno;
+    // Network file systems report a full disk here. After EINTR the descriptor is closed all the same.
+    const int file = std::exchange(file_, -1);
+    if (::close(file) != 0 && errno != EINTR && error_ == 0) error_ = errno;
+  }
+
+ private:
+  fs::path path_;
+  int file_;
+  bool created_ = file_ >= 0;
+  bool kept_ = false;
+  int error_ = 0;
+};
+
+fs::path folder_of(const fs::path& path) { return path.has_parent_path() ? path.parent_path() : fs::path("."); }
+
+/// A name that no other file has: the process id keeps processes apart, the counter writes of one process.
+fs::path temporary_name(const fs::path& path) {
+  static std::atomic<uint64_t> counter{0};
+  return folder_of(path) / fmt::format(".tmp-{}-{}", ::getpid(), counter++);
+}
+
+/// Writes a file that must not exist yet; on failure nothing is left. `shown` is the name for the error.
+void create_file(const fs::path& path, std::string_view bytes, const fs::path& shown) {
+  NewFile file(path);
+  if (file.error() == 0) file.fill(bytes, Sync::yes);
+  if (file.error() != 0) fail_write(shown, file.error(), bytes.size());
+  file.keep();
+}
+
+bool is_plain_name(const std::string& name) {
+  return !name.empty() && name != "." && name != ".." && name.find('/') == std::string::npos;
+}
+
+constexpr const char* kManifest = "manifest.json";
+constexpr const char* kAside = ".tmp-old-";
+
+}  // namespace
+
+std::string read_file(const fs::path& path) {
+  const auto refuse = [&path](int error) {
+    fail(ExitCode::usage, "cannot read {}: {}", path.string(), reason_text(error));
+  };
+  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) refuse(errno);
+  std::string bytes;
+  struct stat status = {};
+  if (::fstat(file, &status) == 0 && status.st_size > 0) bytes.reserve(static_cast<size_t>(status.st_size) + 1);
+  int error = 0;
+  for (size_t step = size_t{1} << 20;;) {
+    const size_t have = bytes.size();
+    bytes.resize(have + step);
+    const ssize_t count = ::read(file, bytes.data() + have, step);
+    bytes.resize(have + (count > 0 ? static_cast<size_t>(count) : 0));
+    if (count == 0) break;
+    if (count < 0 && errno != EINTR) {
+      error = errno;
+      break;
+    }
+  }
+  ::close(file);
+  if (error != 0) refuse(error);
+  return bytes;
+}
+
+void write_file(const fs::path& path, std::string_view bytes, Sync sync) {
+  fs::path temporary = temporary_name(path);
+  // A crashed process with this process id may have left such a name.
+  while (fs::exists(fs::symlink_status(temporary))) temporary = temporary_name(path);
+  NewFile file(temporary);
+  if (file.error() == 0) file.fill(bytes, sync);
+  if (file.error() != 0) fail_write(path, file.error(), bytes.size());
+  if (::rename(temporary.c_str(), path.c_str()) != 0) fail_write(path, errno, bytes.size());
+  file.keep();
+  if (sync == Sync::yes) sync_folder(folder_of(path));
+}
+
+void make_folders(const fs::path& path) {
+  std::error_code error;
+  fs::create_directories(path, error);
+  if (error) fail(ExitCode::io, "cannot make the folder {}: {}", path.string(), error.message());
+}
+
+void sync_folder(const fs::path& path) {
+  const int folder = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  int error = folder < 0 ? errno : 0;
+  // Some file systems cannot sync folders and say EINVAL; there is nothing more to do on them.
+  if (error == 0 && ::fsync(folder) != 0 && errno != EINVAL) error = errno;
+  if (folder >= 0) ::close(folder);
+  if (error != 0) fail(ExitCode::io, "cannot sync the folder {}: {}", path.string(), reason_text(error));
+}
+
+uint64_t bytes_free(const fs::path& path) {
+  struct statvfs status = {};
+  fs::path existing = path.empty() ? fs::path(".") : path;
+  while (::statvfs(existing.c_str(), &status) != 0) {
+    const int error = errno;
+    const fs::path parent = folder_of(existing);
+    if ((error != ENOENT && error != ENOTDIR) || parent == existing) {
+      fail(ExitCode::io, "cannot tell the free space of {}: {}", path.string(), reason_text(error));
+    }
+    existing = parent;
+  }
+  return static_cast<uint64_t>(status.f_bavail) * status.f_frsize;
+}
+
+FolderWriter::FolderWriter(fs::path target) : target_(std::move(target)) {
+  if (!target_.has_filename()) target_ = target_.parent_path();  // "model/" means "model"
+  temporary_ = target_;
+  temporary_ += fmt::format(".tmp-{}", ::getpid());
+  std::error_code ignored;
+  fs::remove_all(temporary_, ignored);
+  make_folders(temporary_);
+}
+
+FolderWriter::~FolderWriter() {
+  std::error_code ignored;
+  if (!committed_) fs::remove_all(temporary_, ignored);
+}
+
+void FolderWriter::write(const std::string& name, std::string_view bytes) {
+  if (!is_plain_name(name) || name == kManifest) throw std::logic_error("FolderWriter: bad file name " + name);
+  create_file(temporary_ / name, bytes, target_ / name);
+  files_.push_back({{"name", name}, {"bytes", bytes.size()}, {"sha256", sha256(bytes)}});
+}
+
+std::string FolderWriter::commit() {
+  if (committed_) throw std::logic_error("FolderWriter: committed twice");
+  const std::string manifest = dump_json_file({{"schema_version", 1}, {"files", files_}});
+  create_file(temporary_ / kManifest, manifest, target_ / kManifest);
+  sync_folder(temporary_);
+  fs::path aside = target_;
+  aside += fmt::format("{}{}", kAside, ::getpid());
+  std::error_code ignored;
+  const bool replaces = fs::exists(fs::symlink_status(target_));
+  if (replaces) fs::remove_all(aside, ignored);
+  if (replaces && ::rename(target_.c_str(), aside.c_str()) != 0) fail_write(target_, errno, manifest.size());
+  if (::rename(temporary_.c_str(), target_.c_str()) != 0) {
+    const int error = errno;
+    if (replaces) fs::rename(aside, target_, ignored);
+    fail_write(target_, error, manifest.size());
+  }
+  committed_ = true;
+  sync_folder(folder_of(target_));
+  if (replaces) fs::remove_all(aside, ignored);
+  return sha256(manifest);
+}
+
+std::string verify_manifest(const fs::path& folder) {
+  try {
+    const Json manifest = parse_json(read_file(folder / kManifest), (folder / kManifest).string());
+    if (manifest.at("schema_version") != 1)
+      return fmt::format("{} is of a newer version", (folder / kManifest).string());
+    for (const auto& entry : manifest.at("files")) {
+      const std::string name = entry.at("name");
+      if (!is_plain_name(name)) return fmt::format("{} names \"{}\"", (folder / kManifest).string(), name);
+      const fs::path path = folder / name;
+      std::error_code error;
+      const uint64_t bytes = fs::file_size(path, error), expected = entry.at("bytes");
+      if (error) return fmt::format("{}: {}", path.string(), error.message());
+      if (bytes != expected) return fmt::format("{} has {} bytes instead of {}", path.string(), bytes, expected);
+      if (sha256_file(path) != entry.at("sha256")) return fmt::format("{} has changed: wrong SHA-256", path.string());
+    }
+  } catch (const Error& error) {
+    return error.what();
+  } catch (const Json::exception&) {
+    return fmt::format("{} is not a manifest", (folder / kManifest).string());
+  }
+  return "";
+}
+
+void remove_temporaries(const fs::path& folder) {
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder, error)) {
+    const std::string name = entry.path().filename().string();
+    if (name.find(".tmp-") == std::string::npos) continue;
+    // A crash between the two renames of commit(): the old folder was set aside and the new one not yet put in place.
+    const size_t aside = name.find(kAside);
+    std::error_code ignored;
+    if (aside != std::string::npos && aside > 0 && !fs::exists(folder / name.substr(0, aside))) {
+      fs::rename(entry.path(), folder / name.substr(0, aside), ignored);
+    } else {
+      fs::remove_all(entry.path(), ignored);
+    }
+  }
+}
+
+}  // namespace headprune

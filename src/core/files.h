@@ -1,0 +1,57 @@
+// Reading, and the one way this program writes whole files and folders: to a temporary name, synced, renamed
+// (formats.md section 13). An interrupt or a full disk leaves the old content or nothing.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/json.h"
+
+namespace headprune {
+
+namespace fs = std::filesystem;
+
+/// The whole file. Throws Error(usage) naming the path and the reason when it is missing or cannot be read.
+std::string read_file(const fs::path& path);
+
+/// Whether a whole file is synced to the disk before its rename. A heartbeat need not be.
+enum class Sync { yes, no };
+/// Replaces `path` atomically. Throws Error(io) with the path, the bytes needed and the bytes free; the old file stays.
+void write_file(const fs::path& path, std::string_view bytes, Sync sync = Sync::yes);
+
+/// mkdir -p; Error(io) on failure.
+void make_folders(const fs::path& path);
+/// fsync of a folder, so that renames in it last. Throws Error(io).
+void sync_folder(const fs::path& path);
+/// Bytes that an unprivileged user may still write on the file system of `path` (or of its nearest existing parent).
+uint64_t bytes_free(const fs::path& path);
+
+/// A folder that appears whole or not at all: files go to NAME.tmp-PID/, commit() writes manifest.json, syncs and
+/// renames; an existing folder of that name is replaced. Not committed: the temporary is removed.
+class FolderWriter {
+ public:
+  explicit FolderWriter(fs::path target);
+  ~FolderWriter();
+  FolderWriter(const FolderWriter&) = delete;
+  FolderWriter& operator=(const FolderWriter&) = delete;
+  /// `name` is a plain file name, no '/'.
+  void write(const std::string& name, std::string_view bytes);
+  /// Returns the SHA-256 of the manifest.
+  std::string commit();
+
+ private:
+  fs::path target_, temporary_;
+  Json files_ = Json::array();
+  bool committed_ = false;
+};
+
+/// Empty when manifest.json is there and every file it lists has its size and SHA-256; else one sentence saying what
+/// is wrong.
+std::string verify_manifest(const fs::path& folder);
+/// Removes leftovers of interrupted writes (.tmp-*, *.tmp-*) directly inside `folder`.
+void remove_temporaries(const fs::path& folder);
+
+}  // namespace headprune

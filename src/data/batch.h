@@ -1,0 +1,41 @@
+// Batches: padded tensors of similar lengths, nothing padded beyond the longest example of its batch.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/torch.h"
+#include "data/dataset.h"
+
+namespace headprune {
+
+/// B examples, T positions (the longest of them). Padding stands at the end.
+struct Batch {
+  torch::Tensor tokens;            // [B, T] int64
+  torch::Tensor present;           // [B, T] bool: false at padding
+  torch::Tensor special;           // [B, T] bool: classification and separator tokens; false at padding
+  torch::Tensor labels;            // [B] int64; undefined for language modelling
+  torch::Tensor targets;           // [B, T] int64, kNoTarget where no loss; undefined for classification
+  std::vector<int64_t> examples;   // [B] indices into the split
+  bool padded = false;             // whether any position is padding
+  int64_t size() const { return static_cast<int64_t>(examples.size()); }
+};
+
+/// How examples are put together. One of the two sizes is set: at most `examples` a batch, or at most `tokens`
+/// positions, padding included (one longer example still makes a batch).
+struct BatchPlan {
+  int64_t examples = 0;
+  int64_t tokens = 0;
+};
+
+/// Indices of examples, batch by batch, similar lengths together: sorted by length, ties by index. For evaluation.
+std::vector<std::vector<int64_t>> plan_batches(const std::vector<Example>& examples, const BatchPlan& plan);
+/// The same for one epoch of training: shuffled by `seed`, lengths sorted within pools of 50 batches, batches shuffled.
+/// A pure function of its arguments (formats.md section 13: data order = f(seed, epoch, index)).
+std::vector<std::vector<int64_t>> plan_epoch(const std::vector<Example>& examples, const BatchPlan& plan, uint64_t seed,
+                                             int64_t epoch);
+Batch make_batch(const std::vector<Example>& examples, const std::vector<int64_t>& indices, torch::Device device);
+/// All batches of a split for evaluation or scoring.
+std::vector<Batch> make_batches(const Split& split, const BatchPlan& plan, torch::Device device);
+
+}  // namespace headprune

@@ -1,0 +1,49 @@
+// Examples as token ids, in splits by role. Torch-free on purpose: `validate` reads data without a model.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "data/vocabulary.h"
+
+namespace headprune {
+
+/// One sequence with what is to be predicted from it.
+struct Example {
+  std::vector<int64_t> tokens;   // ids, special tokens included
+  int64_t label = -1;            // classification: index into Dataset::labels
+  std::vector<int64_t> targets;  // language modelling: the id that follows each token, kNoTarget where none; else empty
+};
+inline constexpr int64_t kNoTarget = -100;
+
+/// One file that a run depends on; `role` as in run.json's inputs, "data.train".
+struct InputFile {
+  std::string role;
+  std::filesystem::path path;
+};
+
+struct Split {
+  std::string name;  // train, dev, test: which part of the source this is
+  std::vector<Example> examples;
+  int64_t original = 0;  // examples before `limit`
+  std::string sha256;    // of the token ids and labels
+};
+
+/// `train` is what a model is trained on; the other three are the roles of design.md section 3. Roles may share data,
+/// and shared_splits() names those that do.
+struct Dataset {
+  std::string name;  // alias in results.json: the file or folder name, or "synthetic"
+  std::shared_ptr<const Vocabulary> vocabulary;
+  std::vector<std::string> labels;  // classification; empty for language modelling
+  std::shared_ptr<const Split> train, score, select, report;
+  std::vector<std::string> warnings;
+
+  /// "score=select" for each pair of roles that read the same part, training data included; train with score is the
+  /// intended default and not listed.
+  std::vector<std::string> shared_splits() const;
+};
+
+}  // namespace headprune

@@ -1,0 +1,156 @@
+// `text`: one plain text for language modelling, cut into parts and windows in file order (formats.md section 4).
+#include <algorithm>
+
+#include "core/error.h"
+#include "core/files.h"
+#include "core/log.h"
+#include "core/text.h"
+#include "data/source.h"
+#include "data/splits.h"
+
+namespace headprune {
+
+/// What language modelling predicts.
+enum class TextUnit { character, byte };
+template <>
+struct EnumNames<TextUnit> {
+  static constexpr std::pair<const char*, TextUnit> names[] = {{"character", TextUnit::character},
+                                                               {"byte", TextUnit::byte}};
+};
+
+namespace {
+
+struct Fractions {
+  double train = 0.9, dev = 0.05, test = 0.05;
+
+  template <class V>
+  void fields(V& v) {
+    v("train", train, "fraction of the text, from its beginning", above(0), at_most(1));
+    v("dev", dev, "fraction that follows", between(0, 1));
+    v("test", test, "fraction that follows", between(0, 1));
+  }
+  std::string check() const {
+    // Decimal fractions do not add up exactly.
+    return train + dev + test <= 1 + 1e-9 ? std::string() : "the fractions add up to more than 1";
+  }
+  double of(Part part) const {
+    if (part == Part::train) return train;
+    return part == Part::dev ? dev : test;
+  }
+};
+
+int64_t line_of(std::string_view text, size_t offset) {
+  return 1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(offset), '\n');
+}
+
+/// Windows of `context_length` tokens, one after the other; the target of a token is the one that follows it, so each
+/// token of the part but its first is predicted once. The last window may be shorter.
+std::vector<Example> windows(const std::vector<int64_t>& ids, int64_t context_length) {
+  std::vector<Example> examples;
+  const auto predicted = static_cast<int64_t>(ids.size()) - 1;
+  for (int64_t begin = 0; begin < predicted; begin += context_length) {
+    const int64_t end = std::min(begin + context_length, predicted);
+    Example example;
+    example.tokens.assign(ids.begin() + begin, ids.begin() + end);
+    example.targets.assign(ids.begin() + begin + 1, ids.begin() + end + 1);
+    examples.push_back(std::move(example));
+  }
+  return examples;
+}
+
+}  // namespace
+
+class TextSource : public DataSource {
+ public:
+  struct Options {
+    std::filesystem::path path;
+    TextUnit unit = TextUnit::character;
+    Fractions fractions;
+    int64_t context_length = 128;
+    int64_t vocabulary_size = 1000;
+    RoleOptions roles;
+
+    template <class V>
+    void fields(V& v) {
+      v("path", path, "the text file", required, existing_file);
+      v("unit", unit, "what a token is: character or byte");
+      v("fractions", fractions, "contiguous cuts of the text, in file order, into the train, dev and test parts");
+      v("context_length", context_length, "tokens of a window; windows do not overlap", at_least(2));
+      v("vocabulary_size", vocabulary_size, "at most this many characters, the most frequent of the train part; of bytes "
+        "260", at_least(5));
+      roles.fields(v);
+    }
+  };
+
+  explicit TextSource(Options options) : options_(std::move(options)) {}
+  DataKind kind() const override { return DataKind::language; }
+  std::vector<InputFile> inputs() const override { return {{"data.text", options_.path}}; }
+  Dataset load(const LoadInput& input) const override;
+
+ private:
+  std::shared_ptr<const Vocabulary> vocabulary(const std::vector<std::string_view>& train,
+                                               const LoadInput& input) const;
+  TokenUnit token_unit() const {
+    return options_.unit == TextUnit::byte ? TokenUnit::byte : TokenUnit::character;
+  }
+
+  Options options_;
+};
+
+std::shared_ptr<const Vocabulary> TextSource::vocabulary(const std::vector<std::string_view>& train,
+                                                         const LoadInput& input) const {
+  const TokenUnit unit = token_unit();
+  if (input.vocabulary) {
+    if (input.vocabulary->unit() != unit)
+      fail(ExitCode::usage, "data.unit is {}, but the loaded model's tokens are of unit {}; set data.unit to that",
+           enum_name(options_.unit), enum_name(input.vocabulary->unit()));
+    return input.vocabulary;
+  }
+  std::unordered_map<std::string, int64_t> counts;
+  if (unit != TokenUnit::byte)
+    for (const std::string_view character : train) ++counts[std::string(character)];
+  return std::make_shared<const Vocabulary>(Vocabulary::build(unit, counts, options_.vocabulary_size));
+}
+
+Dataset TextSource::load(const LoadInput& input) const {
+  const std::string text = read_file(options_.path);
+  if (options_.unit == TextUnit::character)
+    if (const auto bad = invalid_utf8(text))
+      fail(ExitCode::run_failed, "{}:{}: invalid UTF-8; convert the file, or set data.unit: byte",
+           options_.path.string(), line_of(text, *bad));
+
+  const std::vector<std::string_view> units = split_units(token_unit(), text);
+  std::array<std::vector<std::string_view>, kParts.size()> cuts;
+  double fraction = 0;
+  size_t begin = 0;
+  for (const Part part : kParts) {
+    fraction += options_.fractions.of(part);
+    const auto end = std::min(static_cast<size_t>(fraction * static_cast<double>(units.size()) + 0.5), units.size());
+    cuts[static_cast<size_t>(part)].assign(units.begin() + static_cast<std::ptrdiff_t>(begin),
+                                           units.begin() + static_cast<std::ptrdiff_t>(end));
+    begin = end;
+  }
+
+  Dataset dataset;
+  dataset.name = options_.path.filename().string();
+  dataset.vocabulary = vocabulary(cuts[static_cast<size_t>(Part::train)], input);
+  PartExamples examples;
+  for (const Part part : kParts) {
+    std::vector<int64_t> ids;
+    for (const std::string_view unit : cuts[static_cast<size_t>(part)]) ids.push_back(dataset.vocabulary->id(unit));
+    const auto unknown = std::count(ids.begin(), ids.end(), Vocabulary::kUnknown);
+    if (unknown > 0)
+      warn(dataset, fmt::format("{} of {} characters of the {} part are not in the vocabulary and count as one unknown "
+                                "character", unknown, ids.size(), enum_name(part)));
+    log_info("[data] {}: {} {}s", enum_name(part), ids.size(), enum_name(options_.unit));
+    examples_of(examples, part) = windows(ids, options_.context_length);
+  }
+  assign_roles(dataset, std::move(examples), options_.roles, input.seed);
+  return dataset;
+}
+
+namespace {
+const Register<DataSource, TextSource> register_text{"text", "one plain text for language modelling"};
+}  // namespace
+
+}  // namespace headprune

@@ -1,0 +1,351 @@
+// `tsv`: labelled texts, one example a line (formats.md section 4).
+#include <utf8proc.h>
+
+#include <algorithm>
+#include <set>
+
+#include "core/error.h"
+#include "core/files.h"
+#include "core/log.h"
+#include "core/text.h"
+#include "data/source.h"
+#include "data/splits.h"
+#include "data/tsv_table.h"
+
+namespace headprune {
+
+namespace {
+
+struct FileNames {
+  std::string train = "train.tsv", dev = "dev.tsv", test = "test.tsv";
+
+  template <class V>
+  void fields(V& v) {
+    v("train", train, "file of the train part, inside data.path", not_empty);
+    v("dev", dev, "file of the dev part", not_empty);
+    v("test", test, "file of the test part", not_empty);
+  }
+};
+
+struct Cut {
+  Part from = Part::train;
+  double fraction = 0.1;
+
+  template <class V>
+  void fields(V& v) {
+    v("from", from, "part that gives up examples");
+    v("fraction", fraction, "fraction of its examples, as it is in its file", above(0), below(1));
+  }
+};
+
+struct Cuts {
+  std::optional<Cut> train, dev, test;
+
+  template <class V>
+  void fields(V& v) {
+    v("train", train, "cut the train part from another");
+    v("dev", dev, "cut the dev part from another");
+    v("test", test, "cut the test part from another");
+  }
+  const std::optional<Cut>& of(Part part) const {
+    if (part == Part::train) return train;
+    return part == Part::dev ? dev : test;
+  }
+};
+
+/// Unicode simple lower-casing, code point by code point.
+std::string lower_case(std::string_view text) {
+  std::string lower;
+  lower.reserve(text.size());
+  for (const std::string_view character : utf8_characters(text)) {
+    utf8proc_int32_t code = 0;
+    utf8proc_iterate(reinterpret_cast<const utf8proc_uint8_t*>(character.data()),
+                     static_cast<utf8proc_ssize_t>(character.size()), &code);
+    utf8proc_uint8_t bytes[4];
+    const utf8proc_ssize_t count = utf8proc_encode_char(utf8proc_tolower(code), bytes);
+    lower.append(reinterpret_cast<const char*>(bytes), static_cast<size_t>(count));
+  }
+  return lower;
+}
+
+/// Rows of one part and the file they stand in.
+struct PartRows {
+  std::filesystem::path file;
+  std::vector<TsvRow> rows;
+  std::vector<size_t> text_columns;
+  size_t label_column = 0;
+
+  std::string place(const TsvRow& row) const { return fmt::format("{}:{}", file.string(), row.line); }
+};
+using AllRows = std::array<PartRows, kParts.size()>;
+
+}  // namespace
+
+class TsvSource : public DataSource {
+ public:
+  struct Options {
+    std::filesystem::path path;
+    FileNames files;
+    Cuts cut;
+    bool header = false;
+    std::vector<std::string> text = {"0"};
+    std::string label = "1";
+    std::vector<std::string> labels;
+    TokenUnit unit = TokenUnit::word;
+    int64_t vocabulary_size = 20000;
+    bool lower_case = false;
+    std::optional<int64_t> max_length;
+    RoleOptions roles;
+
+    template <class V>
+    void fields(V& v) {
+      v("path", path, "folder that holds the parts, or one file that is the train part", required, existing_path);
+      v("files", files, "file names of the parts");
+      v("cut", cut, "make a part that has no file from a seeded sample of another part's examples");
+      v("header", header, "whether the first line of each file names the columns");
+      v("text", text, "one or two text columns, by name or by number from 0; two are joined by a separator token",
+        [](const std::vector<std::string>& columns) {
+          return columns.size() == 1 || columns.size() == 2 ? std::string() : "expected one or two columns";
+        });
+      v("label", label, "label column, by name or by number from 0", not_empty);
+      v("labels", labels, "all labels, in the order of the model's outputs; empty: those of the train part, sorted");
+      v("unit", unit, "what a token is: word (split at white space), character or byte");
+      v("vocabulary_size", vocabulary_size, "at most this many tokens, the most frequent of the train part; of bytes 260",
+        at_least(5));
+      v("lower_case", lower_case, "lower-case the texts");
+      v("max_length", max_length, "cut sequences at this many tokens, special tokens included; null: never", at_least(4));
+      roles.fields(v);
+    }
+    CrossProblems problems() const;
+  };
+
+  explicit TsvSource(Options options) : options_(std::move(options)) {}
+  DataKind kind() const override { return DataKind::labelled; }
+  std::vector<InputFile> inputs() const override;
+  Dataset load(const LoadInput& input) const override;
+
+ private:
+  std::filesystem::path file_of(Part part) const;
+  bool has_file(Part part) const;
+  bool needed(Part part) const;
+  PartRows read_part(Part part) const;
+  void cut_part(Part part, AllRows& all, uint64_t seed, Dataset& dataset) const;
+  std::vector<std::string> collect_labels(const PartRows& train) const;
+  std::shared_ptr<const Vocabulary> vocabulary(const PartRows& train, const LoadInput& input) const;
+  std::vector<Example> encode(Part part, const PartRows& rows, Dataset& dataset) const;
+  std::string text_of(const TsvRow& row, size_t column) const {
+    return options_.lower_case ? headprune::lower_case(row.cells[column]) : row.cells[column];
+  }
+
+  Options options_;
+};
+
+CrossProblems TsvSource::Options::problems() const {
+  CrossProblems found;
+  for (const Part part : kParts) {
+    const auto& one = cut.of(part);
+    if (!one) continue;
+    const std::string key = fmt::format("cut.{}.from", enum_name(part));
+    if (one->from == part)
+      found.emplace_back(key, "a part cannot be cut from itself");
+    else if (cut.of(one->from))
+      found.emplace_back(key, fmt::format("the {} part is cut itself; name a part that has a file",
+                                          enum_name(one->from)));
+  }
+  for (const Part from : kParts) {
+    double sum = 0;
+    for (const Part part : kParts)
+      if (const auto& one = cut.of(part); one && one->from == from) sum += one->fraction;
+    if (sum >= 1)
+      found.emplace_back("cut", fmt::format("the cuts leave nothing of the {} part; lower the fractions",
+                                            enum_name(from)));
+  }
+  const std::set<std::string> distinct(labels.begin(), labels.end());
+  if (distinct.size() != labels.size()) found.emplace_back("labels", "a label is listed twice");
+  if (labels.size() == 1) found.emplace_back("labels", "expected at least two labels");
+  return found;
+}
+
+std::filesystem::path TsvSource::file_of(Part part) const {
+  if (!fs::is_directory(options_.path)) return part == Part::train ? options_.path : fs::path();
+  const FileNames& names = options_.files;
+  if (part == Part::train) return options_.path / names.train;
+  return options_.path / (part == Part::dev ? names.dev : names.test);
+}
+
+bool TsvSource::has_file(Part part) const {
+  const std::filesystem::path file = file_of(part);
+  return !file.empty() && fs::exists(file);
+}
+
+/// Read by a role, or by a part that is cut from it.
+bool TsvSource::needed(Part part) const {
+  if (options_.roles.uses(part)) return true;
+  return std::any_of(kParts.begin(), kParts.end(), [&](Part other) {
+    const auto& cut = options_.cut.of(other);
+    return cut && cut->from == part && options_.roles.uses(other);
+  });
+}
+
+std::vector<InputFile> TsvSource::inputs() const {
+  std::vector<InputFile> files;
+  for (const Part part : kParts) {
+    if (!needed(part)) continue;
+    const char* name = enum_name(part);
+    const bool cut = options_.cut.of(part).has_value();
+    if (has_file(part) && cut)
+      fail(ExitCode::usage, "data.cut.{} would replace the file {}; remove the cut, or name another data.files.{}", name,
+           file_of(part).string(), name);
+    if (has_file(part))
+      files.push_back({fmt::format("data.{}", name), file_of(part)});
+    else if (!cut)
+      fail(ExitCode::usage,
+           "{}: there is no file for the {} part; name it in data.files.{}, cut it from another part (data.cut.{}: "
+           "{{from: train, fraction: 0.1}}), or choose other parts in data.splits",
+           file_of(part).empty() ? options_.path.string() : file_of(part).string(), name, name, name);
+  }
+  return files;
+}
+
+PartRows TsvSource::read_part(Part part) const {
+  PartRows part_rows;
+  part_rows.file = file_of(part);
+  TsvTable table = read_tsv(part_rows.file, options_.header);
+  for (const std::string& column : options_.text)
+    part_rows.text_columns.push_back(find_column(table, column, part_rows.file.string()));
+  part_rows.label_column = find_column(table, options_.label, part_rows.file.string());
+  part_rows.rows = std::move(table.rows);
+  for (const TsvRow& row : part_rows.rows)
+    if (row.cells[part_rows.label_column].empty())
+      fail(ExitCode::run_failed, "{}: empty label in column '{}'", part_rows.place(row), options_.label);
+  return part_rows;
+}
+
+void TsvSource::cut_part(Part part, AllRows& all, uint64_t seed, Dataset& dataset) const {
+  const Cut& cut = *options_.cut.of(part);
+  PartRows& from = all[static_cast<size_t>(cut.from)];
+  PartRows& to = all[static_cast<size_t>(part)];
+  // Fractions are of the file: a second cut from the same part counts what the first one took.
+  auto original = static_cast<int64_t>(from.rows.size());
+  for (const Part before : kParts)
+    if (const auto& one = options_.cut.of(before); before < part && one && one->from == cut.from)
+      original += static_cast<int64_t>(all[static_cast<size_t>(before)].rows.size());
+  const auto count = static_cast<int64_t>(cut.fraction * static_cast<double>(original) + 0.5);
+  const std::string stream = fmt::format("data/cut/{}", enum_name(part));
+  const std::vector<int64_t> taken =
+      seeded_sample(static_cast<int64_t>(from.rows.size()), count, seed, stream);
+
+  to.file = from.file;
+  to.text_columns = from.text_columns;
+  to.label_column = from.label_column;
+  std::vector<TsvRow> kept;
+  size_t next = 0;
+  for (size_t i = 0; i < from.rows.size(); ++i) {
+    const bool moves = next < taken.size() && static_cast<size_t>(taken[next]) == i;
+    if (moves) ++next;
+    (moves ? to.rows : kept).push_back(std::move(from.rows[i]));
+  }
+  from.rows = std::move(kept);
+  warn(dataset, fmt::format("the {} part is cut from the {} part: {} of its {} examples, drawn without replacement "
+                            "(stream {} of the experiment's seed {}); the {} part keeps the others",
+                            enum_name(part), enum_name(cut.from), taken.size(), original, stream, seed,
+                            enum_name(cut.from)));
+}
+
+std::vector<std::string> TsvSource::collect_labels(const PartRows& train) const {
+  if (!options_.labels.empty()) return options_.labels;
+  std::set<std::string> labels;
+  for (const TsvRow& row : train.rows) labels.insert(row.cells[train.label_column]);
+  if (labels.size() < 2)
+    fail(ExitCode::run_failed, "{}: every label in column '{}' is the same; is data.label the right column?",
+         train.file.string(), options_.label);
+  return {labels.begin(), labels.end()};
+}
+
+std::shared_ptr<const Vocabulary> TsvSource::vocabulary(const PartRows& train, const LoadInput& input) const {
+  if (input.vocabulary) {
+    if (input.vocabulary->unit() != options_.unit)
+      fail(ExitCode::usage, "data.unit is {}, but the loaded model's tokens are of unit {}; set data.unit: {}",
+           enum_name(options_.unit), enum_name(input.vocabulary->unit()), enum_name(input.vocabulary->unit()));
+    return input.vocabulary;
+  }
+  std::unordered_map<std::string, int64_t> counts;
+  if (options_.unit != TokenUnit::byte)
+    for (const TsvRow& row : train.rows)
+      for (const size_t column : train.text_columns)
+        for (const std::string_view unit : split_units(options_.unit, text_of(row, column))) ++counts[std::string(unit)];
+  return std::make_shared<const Vocabulary>(Vocabulary::build(options_.unit, counts, options_.vocabulary_size));
+}
+
+std::vector<Example> TsvSource::encode(Part part, const PartRows& rows, Dataset& dataset) const {
+  std::unordered_map<std::string, int64_t> label_ids;
+  for (const std::string& label : dataset.labels) label_ids.emplace(label, static_cast<int64_t>(label_ids.size()));
+  std::vector<Example> examples;
+  int64_t truncated = 0, empty = 0, unknown = 0, tokens = 0;
+  for (const TsvRow& row : rows.rows) {
+    const std::string& label = row.cells[rows.label_column];
+    const auto id = label_ids.find(label);
+    if (id == label_ids.end())
+      fail(ExitCode::run_failed, "{}: unknown label '{}'; {} {}", rows.place(row), label,
+           options_.labels.empty() ? "the train part has" : "data.labels has", join(dataset.labels, ", "));
+    std::vector<std::vector<int64_t>> texts;
+    int64_t length = static_cast<int64_t>(rows.text_columns.size());  // [CLS], and a [SEP] between two texts
+    for (const size_t column : rows.text_columns) {
+      texts.push_back(dataset.vocabulary->encode(text_of(row, column)));
+      length += static_cast<int64_t>(texts.back().size());
+      unknown += std::count(texts.back().begin(), texts.back().end(), Vocabulary::kUnknown);
+      tokens += static_cast<int64_t>(texts.back().size());
+      empty += texts.back().empty();
+    }
+    if (options_.max_length && length > *options_.max_length) {
+      ++truncated;
+      // The longer of two texts gives up tokens at its end first.
+      for (; length > *options_.max_length; --length)
+        (texts.back().size() >= texts.front().size() ? texts.back() : texts.front()).pop_back();
+    }
+    Example example;
+    example.label = id->second;
+    example.tokens.reserve(static_cast<size_t>(length));
+    for (const std::vector<int64_t>& text : texts) {
+      example.tokens.push_back(example.tokens.empty() ? Vocabulary::kClassification : Vocabulary::kSeparator);
+      example.tokens.insert(example.tokens.end(), text.begin(), text.end());
+    }
+    examples.push_back(std::move(example));
+  }
+  if (truncated > 0)
+    warn(dataset, fmt::format("{} of {} {} examples are longer than data.max_length {} and were cut at their end",
+                              truncated, examples.size(), enum_name(part), *options_.max_length));
+  if (empty > 0)
+    warn(dataset, fmt::format("{} texts of the {} part are empty", empty, enum_name(part)));
+  log_info("[data] {}: {} examples, {} tokens, {:.1f} % of them unknown", enum_name(part), examples.size(), tokens,
+           tokens > 0 ? 100.0 * static_cast<double>(unknown) / static_cast<double>(tokens) : 0.0);
+  return examples;
+}
+
+Dataset TsvSource::load(const LoadInput& input) const {
+  Dataset dataset;
+  const std::filesystem::path whole = options_.path.lexically_normal();
+  dataset.name = (whole.has_filename() ? whole : whole.parent_path()).filename().string();
+  AllRows rows;
+  inputs();  // refuses missing files before any is read
+  for (const Part part : kParts)
+    if (needed(part) && has_file(part)) rows[static_cast<size_t>(part)] = read_part(part);
+  for (const Part part : kParts)
+    if (needed(part) && options_.cut.of(part)) cut_part(part, rows, input.seed, dataset);
+
+  const PartRows& train = rows[static_cast<size_t>(Part::train)];
+  dataset.labels = collect_labels(train);
+  dataset.vocabulary = vocabulary(train, input);
+  PartExamples examples;
+  for (const Part part : kParts)
+    if (options_.roles.uses(part))
+      examples_of(examples, part) = encode(part, rows[static_cast<size_t>(part)], dataset);
+  assign_roles(dataset, std::move(examples), options_.roles, input.seed);
+  return dataset;
+}
+
+namespace {
+const Register<DataSource, TsvSource> register_tsv{"tsv", "labelled texts in tab-separated files, one example a line"};
+}  // namespace
+
+}  // namespace headprune

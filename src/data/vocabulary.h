@@ -1,0 +1,60 @@
+// A closed list of tokens with ids, built from training text or read back from a model folder.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "config/fields.h"
+#include "core/json.h"
+
+namespace headprune {
+
+enum class TokenUnit { word, character, byte };
+template <>
+struct EnumNames<TokenUnit> {
+  static constexpr std::pair<const char*, TokenUnit> names[] = {
+      {"word", TokenUnit::word}, {"character", TokenUnit::character}, {"byte", TokenUnit::byte}};
+};
+
+/// The units of valid UTF-8 text. Word: split at ASCII white space. Character: code points. Byte: bytes.
+std::vector<std::string_view> split_units(TokenUnit unit, std::string_view text);
+
+/// Ids 0 ... 3 are padding [PAD], unknown [UNK], classification [CLS] (first of every classified sequence) and separator
+/// [SEP]; a text that contains these words does not get their ids. Byte vocabularies have all 256 bytes, spelled <0x00>
+/// to <0xFF>; the others hold the most frequent units up to a size, ties by bytes.
+class Vocabulary {
+ public:
+  static constexpr int64_t kPadding = 0, kUnknown = 1, kClassification = 2, kSeparator = 3, kSpecials = 4;
+
+  /// From counted units, at most `max_size` ids in all (specials included); of bytes both are ignored.
+  static Vocabulary build(TokenUnit unit, const std::unordered_map<std::string, int64_t>& counts, int64_t max_size);
+  /// Only specials and `tokens`, for generated data.
+  static Vocabulary of(const std::vector<std::string>& tokens);
+
+  TokenUnit unit() const { return unit_; }
+  int64_t size() const { return static_cast<int64_t>(tokens_.size()); }
+  /// kUnknown for what is not listed.
+  int64_t id(std::string_view token) const;
+  const std::string& token(int64_t id) const;
+  /// Padding, classification and separator. Unknown is not: it stands for text.
+  bool is_special(int64_t id) const { return id < kSpecials && id != kUnknown; }
+  std::vector<int64_t> encode(std::string_view text) const;
+
+  /// {"unit":"word","tokens":[...]}, saved as vocabulary.json with a model.
+  Json to_json() const;
+  /// Throws Error(run_failed).
+  static Vocabulary from_json(const Json& json, const std::string& where);
+  bool operator==(const Vocabulary& other) const { return unit_ == other.unit_ && tokens_ == other.tokens_; }
+
+ private:
+  void add(std::string token);
+
+  TokenUnit unit_ = TokenUnit::word;
+  std::vector<std::string> tokens_;
+  std::unordered_map<std::string, int64_t> ids_;
+};
+
+}  // namespace headprune

@@ -1,0 +1,128 @@
+#include "model/attention.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+namespace headprune {
+namespace {
+
+/// Keeps the entries `kept` of axis `axis`, which is made of H slices of `width`.
+void keep_slices(torch::Tensor& parameter, int64_t axis, int64_t width, const torch::Tensor& kept) {
+  torch::Tensor rows = kept.unsqueeze(1) * width + torch::arange(width, kept.options());  // [H, width]
+  rows = rows.flatten().to(parameter.device());                                           // [H width]
+  parameter.set_data(parameter.detach().index_select(axis, rows).contiguous());
+  parameter.mutable_grad().reset();
+}
+
+}  // namespace
+
+Projection::Projection(int64_t inputs, int64_t outputs)
+    : weight(register_parameter("weight", torch::zeros({outputs, inputs}))),
+      bias(register_parameter("bias", torch::zeros({outputs}))) {}
+
+Visibility::Visibility(Pattern pattern, torch::Tensor keys_present)
+    : pattern_(pattern), keys_present_(std::move(keys_present)) {}
+
+torch::Tensor Visibility::mask(const torch::Tensor& queries, const torch::Tensor& keys) const {
+  torch::Tensor mask;
+  if (padded()) mask = keys_present_.unsqueeze(1).unsqueeze(1);  // [B, 1, 1, S]
+  if (pattern_ == Pattern::causal) {
+    const auto options = torch::TensorOptions(torch::kBool).device(queries.device());
+    const torch::Tensor past = torch::ones({queries.size(1), keys.size(1)}, options).tril();  // [T, S]
+    mask = mask.defined() ? mask.logical_and(past) : past.unsqueeze(0).unsqueeze(0);          // [B or 1, 1, T, S]
+  }
+  return mask;
+}
+
+Attention::Attention(int64_t d_model, const HeadLayout& layout, double dropout)
+    : d_model_(d_model),
+      key_width_(layout.key_width),
+      value_width_(layout.value_width),
+      dropout_(dropout),
+      heads_(static_cast<size_t>(layout.heads)) {
+  TORCH_CHECK(layout.groups == layout.heads, "every head has its own keys and values");
+  std::iota(heads_.begin(), heads_.end(), 0);
+  const int64_t keys = layout.heads * key_width_, values = layout.heads * value_width_;
+  query_ = register_module("query", std::make_shared<Projection>(d_model, keys));
+  key_ = register_module("key", std::make_shared<Projection>(d_model, keys));
+  value_ = register_module("value", std::make_shared<Projection>(d_model, values));
+  output_ = register_module("output", std::make_shared<Projection>(values, d_model));
+}
+
+torch::Tensor Attention::split_heads(const torch::Tensor& x, int64_t width) const {
+  return x.view({x.size(0), x.size(1), head_count(), width}).transpose(1, 2);  // [B, H, T, width]
+}
+
+torch::Tensor Attention::explicit_weights(const torch::Tensor& q, const torch::Tensor& k,
+                                          const torch::Tensor& mask) const {
+  const double scale = 1.0 / std::sqrt(static_cast<double>(key_width_));
+  torch::Tensor scores = at::matmul(q * scale, k.transpose(2, 3));  // [B, H, T, S]
+  if (mask.defined()) scores = scores.masked_fill(mask.logical_not(), -std::numeric_limits<double>::infinity());
+  // Unlike softmax it gives zeros, not NaN, for a row that sees nothing.
+  return at::_safe_softmax(scores, -1);
+}
+
+AttentionOutput Attention::forward(const torch::Tensor& queries, const torch::Tensor& keys,
+                                   const Visibility& visibility, const BlockProbe& probe) {
+  const int64_t B = queries.size(0), T = queries.size(1), S = keys.size(1), H = head_count();
+  TORCH_CHECK(visibility.pattern() == Pattern::full || T == S, "a causal pattern needs as many keys as queries");
+  AttentionOutput result;
+  if (H == 0) {
+    result.output = output_->bias.expand({B, T, d_model_});  // [B, T, C]
+    if (probe.contexts) result.context = queries.new_zeros({B, 0, T, value_width_});
+    if (probe.weights) result.weights = queries.new_zeros({B, 0, T, S});
+    return result;
+  }
+
+  const torch::Tensor q = split_heads(query_->forward(queries), key_width_);  // [B, H, T, Dk]
+  const torch::Tensor k = split_heads(key_->forward(keys), key_width_);       // [B, H, S, Dk]
+  const torch::Tensor v = split_heads(value_->forward(keys), value_width_);   // [B, H, S, Dv]
+  const double dropout = is_training() ? dropout_ : 0.0;
+
+  torch::Tensor context;
+  if (probe.weights) {
+    result.weights = explicit_weights(q, k, visibility.mask(queries, keys));       // [B, H, T, S]
+    context = at::matmul(at::dropout(result.weights, dropout, is_training()), v);  // [B, H, T, Dv]
+  } else {
+    // The kernel has its own fast form of a causal pattern without padding; otherwise it is given a mask.
+    const bool is_causal = visibility.pattern() == Pattern::causal && !visibility.padded();
+    std::optional<torch::Tensor> mask;
+    if (!is_causal && (visibility.padded() || visibility.pattern() == Pattern::causal))
+      mask = visibility.mask(queries, keys);
+    context = at::scaled_dot_product_attention(q, k, v, mask, dropout, is_causal);  // [B, H, T, Dv]
+  }
+  if (probe.contexts) {
+    if (at::GradMode::is_enabled() && !context.requires_grad()) context.requires_grad_();
+    result.context = context;
+  }
+  if (probe.gates.defined()) {
+    TORCH_CHECK(probe.gates.size(-1) == H, "a block with ", H, " heads needs as many gates, not ", probe.gates.sizes());
+    const torch::Tensor gates = probe.gates.to(context.scalar_type());
+    context = context * gates.unsqueeze(-1).unsqueeze(-1);  // [B, H, T, Dv]
+  }
+  const torch::Tensor joined = context.transpose(1, 2).reshape({B, T, H * value_width_});  // [B, T, H Dv]
+  result.output = output_->forward(joined);                                                // [B, T, C]
+  return result;
+}
+
+void Attention::remove_heads(const std::vector<int64_t>& ids) {
+  std::vector<int64_t> kept_positions, kept_ids;
+  for (size_t i = 0; i < heads_.size(); ++i) {
+    if (std::find(ids.begin(), ids.end(), heads_[i]) != ids.end()) continue;
+    kept_positions.push_back(static_cast<int64_t>(i));
+    kept_ids.push_back(heads_[i]);
+  }
+  if (kept_ids.size() == heads_.size()) return;
+  const torch::Tensor kept = torch::tensor(kept_positions, torch::kInt64);  // [H]
+  for (Projection* projection : {query_.get(), key_.get(), value_.get()}) {
+    const int64_t width = projection == value_.get() ? value_width_ : key_width_;
+    keep_slices(projection->weight, 0, width, kept);  // [H width, C]
+    keep_slices(projection->bias, 0, width, kept);    // [H width]
+  }
+  keep_slices(output_->weight, 1, value_width_, kept);  // [C, H Dv]
+  heads_ = kept_ids;
+}
+
+}  // namespace headprune

@@ -1,0 +1,108 @@
+#include "model/checkpoint.h"
+
+#include <cstring>
+#include <utility>
+
+#include "core/error.h"
+#include "core/log.h"
+#include "core/text.h"
+
+namespace headprune {
+namespace {
+
+constexpr std::pair<Dtype, at::ScalarType> kTypes[] = {
+    {Dtype::U64, at::kUInt64}, {Dtype::I64, at::kLong},   {Dtype::F64, at::kDouble}, {Dtype::C64, at::kComplexFloat},
+    {Dtype::F32, at::kFloat},  {Dtype::U32, at::kUInt32}, {Dtype::I32, at::kInt},    {Dtype::BF16, at::kBFloat16},
+    {Dtype::F16, at::kHalf},   {Dtype::U16, at::kUInt16}, {Dtype::I16, at::kShort},  {Dtype::I8, at::kChar},
+    {Dtype::U8, at::kByte},    {Dtype::BOOL, at::kBool},
+};
+
+Dtype dtype_of(at::ScalarType type) {
+  for (const auto& [dtype, scalar] : kTypes)
+    if (scalar == type) return dtype;
+  TORCH_CHECK(false, "no safetensors dtype for ", type);
+}
+
+at::ScalarType scalar_of(Dtype dtype) {
+  for (const auto& [known, scalar] : kTypes)
+    if (known == dtype) return scalar;
+  TORCH_CHECK(false, "no torch type for ", to_string(dtype));
+}
+
+std::string shape_text(const torch::Tensor& tensor) { return fmt::format("[{}]", fmt::join(tensor.sizes(), ", ")); }
+
+}  // namespace
+
+TensorBytes to_bytes(const std::string& name, const torch::Tensor& tensor) {
+  const torch::Tensor plain = tensor.detach().cpu().contiguous();
+  TensorBytes result{.name = name, .dtype = dtype_of(plain.scalar_type()), .shape = plain.sizes().vec(), .bytes = {}};
+  if (plain.numel() > 0) result.bytes.assign(static_cast<const char*>(plain.const_data_ptr()), plain.nbytes());
+  return result;
+}
+
+torch::Tensor from_bytes(const TensorBytes& tensor) {
+  torch::Tensor result = torch::empty(tensor.shape, scalar_of(tensor.dtype));
+  TORCH_CHECK(result.nbytes() == tensor.bytes.size(), tensor.name, ": the bytes do not fit the shape");
+  if (result.numel() > 0) std::memcpy(result.mutable_data_ptr(), tensor.bytes.data(), tensor.bytes.size());
+  return result;
+}
+
+NamedTensors read_tensors(const std::filesystem::path& file) {
+  NamedTensors tensors;
+  for (const TensorBytes& tensor : read_safetensors(file)) tensors[tensor.name] = from_bytes(tensor);
+  return tensors;
+}
+
+std::string tensors_file(const NamedTensors& tensors, const std::map<std::string, std::string>& metadata) {
+  std::vector<TensorBytes> bytes;
+  for (const auto& [name, tensor] : tensors) bytes.push_back(to_bytes(name, tensor));
+  return safetensors_bytes(std::move(bytes), metadata);
+}
+
+NamedTensors state(const Model& model) {
+  NamedTensors tensors;
+  for (const auto& entry : model.named_parameters()) tensors[entry.key()] = entry.value();
+  for (const auto& entry : model.named_buffers()) tensors[entry.key()] = entry.value();
+  return tensors;
+}
+
+void load_state(Model& model, const NamedTensors& tensors, const std::string& where) {
+  NamedTensors targets = state(model);
+  std::vector<std::string> problems;
+  for (const auto& [name, target] : targets) {
+    const auto found = tensors.find(name);
+    if (found == tensors.end()) {
+      problems.push_back(fmt::format("{} {} is missing", name, shape_text(target)));
+    } else if (found->second.sizes() != target.sizes()) {
+      problems.push_back(fmt::format("{} is {} and should be {}", name, shape_text(found->second), shape_text(target)));
+    } else if (found->second.is_floating_point() != target.is_floating_point()) {
+      problems.push_back(fmt::format("{} holds {} numbers", name, to_string(dtype_of(found->second.scalar_type()))));
+    }
+  }
+  for (const auto& [name, tensor] : tensors)
+    if (!targets.contains(name)) problems.push_back(fmt::format("{} {} is unexpected", name, shape_text(tensor)));
+  if (!problems.empty())
+    fail(ExitCode::run_failed, "{}: the tensors do not fit the model's config.json: {}", where, join(problems, "; "));
+
+  const torch::NoGradGuard no_grad;
+  for (auto& [name, target] : targets) {
+    const torch::Tensor& source = tensors.at(name);
+    if (source.is_floating_point() && !source.isfinite().all().item<bool>())
+      log_warn("[model] {}: tensor {} holds values that are not finite", where, name);
+    target.copy_(source);
+  }
+}
+
+void write_model(FolderWriter& folder, const Model& model, const Vocabulary* vocabulary,
+                 const std::map<std::string, std::string>& metadata) {
+  folder.write("config.json", dump_json_file(model.config()));
+  folder.write("model.safetensors", tensors_file(state(model), metadata));
+  if (vocabulary != nullptr) folder.write("vocabulary.json", dump_json_file(vocabulary->to_json()));
+}
+
+Vocabulary read_vocabulary(const std::filesystem::path& folder) {
+  const auto path = folder / "vocabulary.json";
+  return Vocabulary::from_json(parse_json(read_file(path), path.string()), path.string());
+}
+
+}  // namespace headprune

@@ -1,0 +1,36 @@
+// Model folders: config.json, model.safetensors, vocabulary.json, manifest.json (formats.md sections 5 and 6).
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+
+#include "core/files.h"
+#include "core/safetensors.h"
+#include "core/torch.h"
+#include "data/vocabulary.h"
+#include "model/model.h"
+
+namespace headprune {
+
+using NamedTensors = std::map<std::string, torch::Tensor>;
+
+/// Torch tensors to and from the bytes of core/safetensors.h. Any device in, CPU out.
+TensorBytes to_bytes(const std::string& name, const torch::Tensor& tensor);
+torch::Tensor from_bytes(const TensorBytes& tensor);
+NamedTensors read_tensors(const std::filesystem::path& file);
+std::string tensors_file(const NamedTensors& tensors, const std::map<std::string, std::string>& metadata);
+
+/// Parameters and buffers by name, on their device, sharing memory.
+NamedTensors state(const Model& model);
+/// Copies values into the model. Missing, unexpected or misshapen tensors: Error(run_failed) listing names and shapes.
+/// Non-finite values: a warning with the tensor's name.
+void load_state(Model& model, const NamedTensors& tensors, const std::string& where);
+
+/// Writes config.json, model.safetensors and, when given, vocabulary.json into `folder` (not committed).
+void write_model(FolderWriter& folder, const Model& model, const Vocabulary* vocabulary,
+                 const std::map<std::string, std::string>& metadata);
+/// vocabulary.json of a model folder.
+Vocabulary read_vocabulary(const std::filesystem::path& folder);
+
+}  // namespace headprune

@@ -1,0 +1,34 @@
+// Family `encoder`: a bidirectional transformer that classifies whole sequences (Vaswani et al. 2017's encoder with a
+// linear classifier on one pooled vector).
+#include "model/transformer_family.h"
+
+namespace headprune {
+namespace {
+
+class EncoderFamily final : public TransformerFamily {
+ public:
+  struct Options : TransformerOptions {
+    Pooling pooling = Pooling::cls;
+
+    template <class V>
+    void fields(V& v) {
+      TransformerOptions::fields(v);
+      v("pooling", pooling, "what the classifier looks at: the first position (cls), or the mean over all (mean)");
+    }
+    CrossProblems problems() const { return problems_of(intact(), Options().intact()); }
+    TransformerConfig intact() const {
+      TransformerConfig config = TransformerOptions::config(Kind::encoder);
+      config.pooling = pooling;
+      return config;
+    }
+  };
+
+  explicit EncoderFamily(const Options& options) : TransformerFamily(options, options.intact()) {}
+  DataKind data_kind() const override { return DataKind::labelled; }
+};
+
+const Register<ModelFamily, EncoderFamily> register_encoder{
+    "encoder", "bidirectional transformer with a classifier on one pooled vector"};
+
+}  // namespace
+}  // namespace headprune

@@ -1,0 +1,38 @@
+// The interface of a model family: one .cpp a family, registered under the name that YAML's model.type uses.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+
+#include "config/registry.h"
+#include "data/source.h"
+#include "model/model.h"
+
+namespace headprune {
+
+/// What a model must fit; known once data is read.
+struct ModelInput {
+  int64_t vocabulary_size = 0;
+  int64_t outputs = 0;     // labels for classification; 0 for language modelling
+  int64_t max_length = 0;  // longest sequence
+  uint64_t seed = 0;       // of initialisation and dropout
+  torch::Device device = torch::kCPU;
+};
+
+class ModelFamily {
+ public:
+  virtual ~ModelFamily() = default;
+  /// What data this family can be trained on.
+  virtual DataKind data_kind() const = 0;
+  /// The intact heads, known from options alone (or from config.json of `load_path`).
+  virtual Blocks blocks() const = 0;
+  /// Parameters of the model it would build.
+  virtual int64_t parameter_estimate(const ModelInput& input) const = 0;
+  /// The folder of `init: load`; nothing for `init: train`.
+  virtual std::optional<std::filesystem::path> load_path() const = 0;
+  /// Initialised, or loaded. Throws Error(run_failed) when a loaded folder does not fit.
+  virtual std::shared_ptr<Model> build(const ModelInput& input) const = 0;
+};
+
+}  // namespace headprune

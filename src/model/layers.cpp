@@ -1,0 +1,70 @@
+#include "model/layers.h"
+
+#include <cmath>
+
+#include "core/error.h"
+
+namespace headprune {
+
+torch::Tensor sinusoidal_positions(int64_t length, int64_t d_model, const torch::TensorOptions& options) {
+  const auto exact = torch::TensorOptions(torch::kFloat64).device(options.device());
+  const torch::Tensor pair = torch::arange((d_model + 1) / 2, exact) * (2.0 / static_cast<double>(d_model));
+  const torch::Tensor angles = torch::arange(length, exact).unsqueeze(1) * torch::pow(10000.0, -pair);  // [T, C/2]
+  const torch::Tensor both = torch::stack({angles.sin(), angles.cos()}, -1).flatten(1);  // [T, C or C + 1]
+  return both.narrow(1, 0, d_model).to(options.dtype());                                 // [T, C]
+}
+
+FeedForward::FeedForward(const LayerConfig& config)
+    : activation_(config.activation),
+      up_(register_module("up", std::make_shared<Projection>(config.d_model, config.d_ff))),
+      down_(register_module("down", std::make_shared<Projection>(config.d_ff, config.d_model))) {}
+
+torch::Tensor FeedForward::forward(const torch::Tensor& x) const {
+  const torch::Tensor hidden = up_->forward(x);                                                  // [B, T, d_ff]
+  return down_->forward(activation_ == Activation::gelu ? at::gelu(hidden) : at::relu(hidden));  // [B, T, C]
+}
+
+Embeddings::Embeddings(const EmbeddingConfig& config)
+    : config_(config), tokens_(register_parameter("tokens", torch::zeros({config.vocabulary_size, config.d_model}))) {
+  if (config.positions == Positions::learned)
+    positions_ = register_parameter("positions", torch::zeros({config.max_length, config.d_model}));
+}
+
+torch::Tensor Embeddings::forward(const torch::Tensor& tokens) const {
+  const int64_t T = tokens.size(1);
+  const torch::Tensor x = at::embedding(tokens_, tokens);  // [B, T, C]
+  if (config_.positions == Positions::sinusoidal)
+    return x * std::sqrt(static_cast<double>(config_.d_model)) + sinusoidal_positions(T, config_.d_model, x.options());
+  if (T > config_.max_length)
+    fail(ExitCode::run_failed,
+         "a sequence of {} tokens is longer than the model's {} learned positions; lower "
+         "data.max_length",
+         T, config_.max_length);
+  return x + positions_.narrow(0, 0, T);
+}
+
+Block::Block(const LayerConfig& config)
+    : norm_(config.norm),
+      dropout_(config.dropout),
+      attention_(
+          register_module("attention", std::make_shared<Attention>(config.d_model, config.layout, config.dropout))),
+      feed_forward_(register_module("feed_forward", std::make_shared<FeedForward>(config))),
+      attention_norm_(torch::nn::LayerNormOptions({config.d_model}).eps(config.layer_norm_eps)),
+      feed_forward_norm_(torch::nn::LayerNormOptions({config.d_model}).eps(config.layer_norm_eps)) {
+  register_module("attention_norm", attention_norm_);
+  register_module("feed_forward_norm", feed_forward_norm_);
+}
+
+AttentionOutput Block::forward(const torch::Tensor& x, const Visibility& visibility, const BlockProbe& probe) {
+  const auto drop = [this](const torch::Tensor& added) { return at::dropout(added, dropout_, is_training()); };
+  const bool pre = norm_ == NormOrder::pre;
+  const torch::Tensor states = pre ? attention_norm_(x) : x;
+  AttentionOutput result = attention_->forward(states, states, visibility, probe);
+  torch::Tensor sum = x + drop(result.output);
+  if (!pre) sum = attention_norm_(sum);
+  result.output = sum + drop(feed_forward_->forward(pre ? feed_forward_norm_(sum) : sum));
+  if (!pre) result.output = feed_forward_norm_(result.output);
+  return result;
+}
+
+}  // namespace headprune

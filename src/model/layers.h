@@ -1,0 +1,98 @@
+// What stands around attention in a transformer: feed-forward, embeddings with positions, and the block that joins
+// them.
+#pragma once
+
+#include <memory>
+
+#include "config/fields.h"
+#include "core/torch.h"
+#include "model/attention.h"
+
+namespace headprune {
+
+enum class Activation { gelu, relu };
+template <>
+struct EnumNames<Activation> {
+  static constexpr std::pair<const char*, Activation> names[] = {{"gelu", Activation::gelu},
+                                                                 {"relu", Activation::relu}};
+};
+
+/// Where layer normalization stands: before each part of a block (and once more after the last block), or after each
+/// sum of a part with its input (and once after the embeddings).
+enum class NormOrder { pre, post };
+template <>
+struct EnumNames<NormOrder> {
+  static constexpr std::pair<const char*, NormOrder> names[] = {{"pre", NormOrder::pre}, {"post", NormOrder::post}};
+};
+
+enum class Positions { learned, sinusoidal };
+template <>
+struct EnumNames<Positions> {
+  static constexpr std::pair<const char*, Positions> names[] = {{"learned", Positions::learned},
+                                                                {"sinusoidal", Positions::sinusoidal}};
+};
+
+/// Vaswani et al. 2017, section 3.5: PE(t, 2i) = sin(t / 10000^(2i / C)), PE(t, 2i + 1) = cos of the same. [T, C]
+torch::Tensor sinusoidal_positions(int64_t length, int64_t d_model, const torch::TensorOptions& options);
+
+/// Sizes that every layer of a model shares.
+struct LayerConfig {
+  int64_t d_model = 0;
+  HeadLayout layout;
+  int64_t d_ff = 0;
+  Activation activation = Activation::gelu;
+  NormOrder norm = NormOrder::pre;
+  double layer_norm_eps = 1e-5;
+  double dropout = 0;
+};
+
+class FeedForward : public torch::nn::Module {
+ public:
+  explicit FeedForward(const LayerConfig& config);
+  torch::Tensor forward(const torch::Tensor& x) const;  // [B, T, C] to [B, T, C]
+
+ private:
+  Activation activation_;
+  std::shared_ptr<Projection> up_, down_;
+};
+
+struct EmbeddingConfig {
+  int64_t vocabulary_size = 0;
+  int64_t d_model = 0;
+  Positions positions = Positions::learned;
+  int64_t max_length = 0;  // rows of learned positions; sinusoidal ones have no limit
+};
+
+/// Token vectors plus positions. With sinusoidal positions, whose size is fixed, token vectors are multiplied by
+/// sqrt(C) (Vaswani et al. 2017, section 3.4), so that neither drowns the other.
+class Embeddings : public torch::nn::Module {
+ public:
+  explicit Embeddings(const EmbeddingConfig& config);
+  /// [B, T] int64 to [B, T, C]. Throws Error(run_failed) for more positions than learned ones.
+  torch::Tensor forward(const torch::Tensor& tokens) const;
+  const torch::Tensor& tokens() const { return tokens_; }  // [vocabulary, C]
+
+ private:
+  EmbeddingConfig config_;
+  torch::Tensor tokens_;
+  torch::Tensor positions_;  // [max_length, C]; undefined with sinusoidal positions
+};
+
+/// Attention and feed-forward with their residual connections. Dropout acts on what each adds.
+class Block : public torch::nn::Module {
+ public:
+  explicit Block(const LayerConfig& config);
+  /// AttentionOutput::output is the block's output here, [B, T, C].
+  AttentionOutput forward(const torch::Tensor& x, const Visibility& visibility, const BlockProbe& probe);
+  Attention& attention() { return *attention_; }
+  const Attention& attention() const { return *attention_; }
+
+ private:
+  NormOrder norm_;
+  double dropout_;
+  std::shared_ptr<Attention> attention_;
+  std::shared_ptr<FeedForward> feed_forward_;
+  torch::nn::LayerNorm attention_norm_, feed_forward_norm_;
+};
+
+}  // namespace headprune

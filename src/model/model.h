@@ -1,0 +1,76 @@
+// What every model family offers. The forward pass is a function: what a caller wants done to the heads, or to see of
+// them, goes in as a HeadProbe and comes out as a HeadTrace; modules carry no hidden mode beyond train()/eval().
+//
+// Letters for shapes, here and everywhere: B batch, T query positions, S key positions, C = d_model, H heads of a block
+// that are present, G key/value heads, L layers, Dk and Dv per-head widths of keys and values, N examples.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "core/heads.h"
+#include "core/torch.h"
+#include "data/batch.h"
+
+namespace headprune {
+
+/// One tensor for each block, in the order of Model::blocks(). Blocks differ in head count, down to none, so nothing is
+/// ever a square of layers and heads.
+using PerBlock = std::vector<torch::Tensor>;
+
+struct HeadProbe {
+  PerBlock gates;         // [H] or [B, H] each; no entries, or an undefined one: nothing is multiplied
+  bool weights = false;   // return attention weights (this forces the explicit path)
+  bool contexts = false;  // return contexts, before their gates
+};
+
+struct HeadTrace {
+  PerBlock weights;   // [B, H, T, S] each, after softmax, 0 where not visible; empty unless asked for
+  PerBlock contexts;  // [B, H, T, Dv] each; empty unless asked for
+};
+
+struct ModelOutput {
+  torch::Tensor values;  // classification: logits [B, labels]; language modelling: logits [B, T, vocabulary]
+  HeadTrace heads;
+};
+
+class Attention;  // model/attention.h
+
+class Model : public torch::nn::Module {
+ public:
+  /// The heads present, by original id, in the order kind, then layer. A block that lost all heads stays, empty.
+  virtual Blocks blocks() const = 0;
+  /// Defined for every gate and every mask, also with no head left anywhere.
+  virtual ModelOutput forward(const Batch& batch, const HeadProbe& probe = {}) = 0;
+  /// Physically removes heads; ids not present are ignored. Works repeatedly, down to no head at all.
+  virtual void remove_heads(const HeadSet& removed) = 0;
+  /// The attention module of block `index` of blocks(), for scores that look at weights.
+  virtual Attention& attention(size_t index) = 0;
+  /// An independent deep copy (weights, heads, train/eval state).
+  virtual std::shared_ptr<Model> copy() const = 0;
+  /// config.json as formats.md section 6 has it, with "headprune":{"removed","heads"} when heads were removed.
+  virtual Json config() const = 0;
+  /// Multiply-adds x 2 that the attention blocks spend on one token of a sequence of length T, heads present only:
+  /// projections 2 C H (2 Dk + 2 Dv) and products 2 T H (Dk + Dv).
+  virtual int64_t attention_flops_per_token(int64_t sequence_length) const = 0;
+};
+
+/// Number of parameters.
+int64_t parameter_count(const Model& model);
+/// Gates [H] a block, float32 on `device`: 0 for heads in `removed`, else 1.
+PerBlock mask_gates(const Blocks& blocks, const HeadSet& removed, torch::Device device);
+/// Evaluation mode and no weight gradients while it lives; restores both, on a throw too.
+class FrozenModel {
+ public:
+  explicit FrozenModel(Model& model);
+  ~FrozenModel();
+  FrozenModel(const FrozenModel&) = delete;
+  FrozenModel& operator=(const FrozenModel&) = delete;
+
+ private:
+  Model& model_;
+  bool training_;
+  std::vector<std::pair<torch::Tensor, bool>> requires_grad_;
+};
+
+}  // namespace headprune

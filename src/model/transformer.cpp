@@ -1,0 +1,193 @@
+#include "model/transformer.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "core/random.h"
+
+namespace headprune {
+namespace {
+
+LayerConfig layer_config(const TransformerConfig& config) {
+  return {.d_model = config.d_model,
+          .layout = {.heads = config.heads,
+                     .groups = config.heads,
+                     .key_width = config.d_key,
+                     .value_width = config.d_value},
+          .d_ff = config.d_ff,
+          .activation = config.activation,
+          .norm = config.norm,
+          .layer_norm_eps = config.layer_norm_eps,
+          .dropout = config.dropout};
+}
+
+EmbeddingConfig embedding_config(const TransformerConfig& config) {
+  return {.vocabulary_size = config.vocabulary_size,
+          .d_model = config.d_model,
+          .positions = config.positions,
+          .max_length = config.max_length};
+}
+
+bool has_output_layer(const TransformerConfig& config) {
+  return config.kind == Kind::encoder || !config.tie_embeddings;
+}
+
+int64_t output_count(const TransformerConfig& config) {
+  return config.kind == Kind::encoder ? config.outputs : config.vocabulary_size;
+}
+
+/// What one block is asked for; gates may be absent for all blocks or for some.
+BlockProbe block_probe(const HeadProbe& probe, size_t block) {
+  BlockProbe part{.gates = {}, .weights = probe.weights, .contexts = probe.contexts};
+  if (!probe.gates.empty()) part.gates = probe.gates.at(block);
+  return part;
+}
+
+/// Fills `parameter` in row-major order.
+template <class Draw>
+void fill(torch::Tensor& parameter, const Draw& draw) {
+  torch::Tensor values = torch::empty(parameter.sizes(), torch::kFloat64);
+  double* const data = values.mutable_data_ptr<double>();
+  for (int64_t i = 0; i < values.numel(); ++i) data[i] = draw();
+  parameter.copy_(values);
+}
+
+}  // namespace
+
+Blocks transformer_blocks(const TransformerConfig& config, const HeadSet& removed) {
+  Blocks blocks;
+  for (int64_t layer = 0; layer < config.layers; ++layer) {
+    BlockHeads& block = blocks.emplace_back(BlockHeads{.id = {config.kind, layer}, .heads = {}});
+    for (int64_t head = 0; head < config.heads; ++head)
+      if (!removed.contains({block.id, head})) block.heads.push_back(head);
+  }
+  return blocks;
+}
+
+int64_t parameter_count(const TransformerConfig& config) {
+  const int64_t C = config.d_model, keys = config.heads * config.d_key, values = config.heads * config.d_value;
+  const int64_t attention = 2 * keys * (C + 1) + values * (C + 1) + C * (values + 1);
+  const int64_t feed_forward = config.d_ff * (C + 1) + C * (config.d_ff + 1);
+  const int64_t positions = config.positions == Positions::learned ? config.max_length : 0;
+  const int64_t head = has_output_layer(config) ? output_count(config) * (C + 1) : 0;
+  return (config.vocabulary_size + positions) * C + config.layers * (attention + feed_forward + 4 * C) + 2 * C + head;
+}
+
+Transformer::Transformer(const TransformerConfig& config, const HeadSet& removed)
+    : config_(config),
+      embeddings_(register_module("embeddings", std::make_shared<Embeddings>(embedding_config(config)))),
+      norm_(register_module(
+          "norm", torch::nn::LayerNorm(torch::nn::LayerNormOptions({config.d_model}).eps(config.layer_norm_eps)))) {
+  const auto stack = register_module("blocks", std::make_shared<torch::nn::Module>());
+  for (int64_t layer = 0; layer < config.layers; ++layer)
+    blocks_.push_back(stack->register_module(std::to_string(layer), std::make_shared<Block>(layer_config(config))));
+  if (has_output_layer(config))
+    head_ = register_module("head", std::make_shared<Projection>(config.d_model, output_count(config)));
+  Transformer::remove_heads(removed);
+}
+
+Blocks Transformer::blocks() const {
+  Blocks blocks;
+  for (size_t layer = 0; layer < blocks_.size(); ++layer)
+    blocks.push_back({{config_.kind, static_cast<int64_t>(layer)}, blocks_[layer]->attention().heads()});
+  return blocks;
+}
+
+ModelOutput Transformer::forward(const Batch& batch, const HeadProbe& probe) {
+  TORCH_CHECK(probe.gates.empty() || probe.gates.size() == blocks_.size(), "gates for ", probe.gates.size(), " of ",
+              blocks_.size(), " blocks");
+  const bool pre = config_.norm == NormOrder::pre;
+  const Visibility visibility(config_.kind == Kind::decoder ? Pattern::causal : Pattern::full,
+                              batch.padded ? batch.present : torch::Tensor());
+  torch::Tensor x = embeddings_->forward(batch.tokens);  // [B, T, C]
+  if (!pre) x = norm_(x);
+  x = at::dropout(x, config_.dropout, is_training());
+  ModelOutput result;
+  for (size_t i = 0; i < blocks_.size(); ++i) {
+    const AttentionOutput part = blocks_[i]->forward(x, visibility, block_probe(probe, i));
+    if (probe.weights) result.heads.weights.push_back(part.weights);
+    if (probe.contexts) result.heads.contexts.push_back(part.context);
+    x = part.output;
+  }
+  result.values = read_out(pre ? norm_(x) : x, batch);
+  return result;
+}
+
+torch::Tensor Transformer::read_out(const torch::Tensor& states, const Batch& batch) const {
+  if (config_.kind == Kind::decoder)
+    return head_ ? head_->forward(states) : at::linear(states, embeddings_->tokens());  // [B, T, vocabulary]
+  torch::Tensor pooled;
+  if (config_.pooling == Pooling::cls) {
+    pooled = states.select(1, 0);  // [B, C]
+  } else if (!batch.padded) {
+    pooled = states.mean(1);  // [B, C]
+  } else {
+    const torch::Tensor present = batch.present.unsqueeze(2).to(states.scalar_type());  // [B, T, 1]
+    pooled = (states * present).sum(1) / present.sum(1);                                // [B, C]
+  }
+  return head_->forward(at::dropout(pooled, config_.dropout, is_training()));  // [B, outputs]
+}
+
+void Transformer::remove_heads(const HeadSet& removed) {
+  for (const BlockHeads& block : blocks())
+    blocks_[static_cast<size_t>(block.id.layer)]->attention().remove_heads(removed.in_block(block.id));
+}
+
+Attention& Transformer::attention(size_t index) { return blocks_.at(index)->attention(); }
+
+std::shared_ptr<Model> Transformer::copy() const {
+  const auto twin = std::make_shared<Transformer>(config_, removed_heads());
+  const auto from = parameters(), to = twin->parameters();
+  for (size_t i = 0; i < from.size(); ++i) {
+    torch::Tensor target = to[i];
+    target.set_data(from[i].detach().clone());
+    target.set_requires_grad(from[i].requires_grad());
+  }
+  twin->train(is_training());
+  return twin;
+}
+
+Json Transformer::config() const { return config_to_json(config_, removed_heads()); }
+
+HeadSet Transformer::removed_heads() const {
+  const Blocks present = blocks();
+  HeadSet removed;
+  for (const BlockHeads& block : transformer_blocks(config_)) {
+    const auto& left = present[static_cast<size_t>(block.id.layer)].heads;
+    for (const int64_t head : block.heads)
+      if (!std::binary_search(left.begin(), left.end(), head)) removed.insert({block.id, head});
+  }
+  return removed;
+}
+
+int64_t Transformer::attention_flops_per_token(int64_t sequence_length) const {
+  const int64_t width = config_.d_key + config_.d_value;
+  int64_t heads = 0;
+  for (const auto& block : blocks_) heads += block->attention().head_count();
+  return heads * (2 * config_.d_model * 2 * width + 2 * sequence_length * width);
+}
+
+void initialise(Transformer& model, uint64_t seed) {
+  const torch::NoGradGuard no_grad;
+  for (auto& entry : model.named_parameters()) {
+    const std::string& name = entry.key();
+    torch::Tensor& parameter = entry.value();
+    if (name.find("norm.") != std::string::npos) {
+      parameter.fill_(name.ends_with(".weight") ? 1.0 : 0.0);
+    } else if (name.ends_with(".bias")) {
+      parameter.zero_();
+    } else {
+      Random random(seed, "model/init/" + name);
+      if (name.starts_with("embeddings.")) {
+        const double deviation = 1.0 / std::sqrt(static_cast<double>(model.sizes().d_model));
+        fill(parameter, [&] { return deviation * random.normal(); });
+      } else {
+        const double limit = std::sqrt(6.0 / static_cast<double>(parameter.size(0) + parameter.size(1)));
+        fill(parameter, [&] { return limit * (2.0 * random.uniform() - 1.0); });
+      }
+    }
+  }
+}
+
+}  // namespace headprune

@@ -1,0 +1,107 @@
+// config.json of the families `encoder` and `decoder` (formats.md section 6).
+#include <algorithm>
+
+#include "config/dump.h"
+#include "core/error.h"
+#include "core/text.h"
+#include "model/transformer.h"
+
+namespace headprune {
+namespace {
+
+constexpr Kind kKinds[] = {Kind::encoder, Kind::decoder};
+
+/// Visits the fields of a configuration and reads each from a JSON object; every field must be there.
+class JsonReader {
+ public:
+  JsonReader(const Json& json, const std::string& where) : json_(json), where_(where) {}
+
+  template <class T, class... Checks>
+  void operator()(const char* name, T& member, const char* /*help*/, const Checks&... checks) {
+    if (!json_.contains(name)) refuse(name, "is missing");
+    const Json& value = json_[name];
+    if constexpr (std::is_enum_v<T>) {
+      const auto known = value.is_string() ? enum_value<T>(value.get<std::string>()) : std::nullopt;
+      if (!known) refuse(name, "is not one of the known words");
+      member = *known;
+    } else if constexpr (std::is_same_v<T, bool>) {
+      if (!value.is_boolean()) refuse(name, "is neither true nor false");
+      member = value.get<bool>();
+    } else {
+      if (!(std::is_same_v<T, double> ? value.is_number() : value.is_number_integer())) refuse(name, "is no number");
+      member = value.get<T>();
+      (check(name, static_cast<double>(member), checks), ...);
+    }
+  }
+
+ private:
+  void check(const char* name, double value, const Constraints& range) const {
+    const bool low = range.minimum && (range.minimum_excluded ? value <= *range.minimum : value < *range.minimum);
+    const bool high = range.maximum && (range.maximum_excluded ? value >= *range.maximum : value > *range.maximum);
+    if (low || high) refuse(name, "is out of range");
+  }
+  [[noreturn]] void refuse(const char* name, const char* problem) const {
+    fail(ExitCode::run_failed, "{}: {} {}; the file is damaged or was written by another version", where_, name,
+         problem);
+  }
+
+  const Json& json_;
+  const std::string& where_;
+};
+
+}  // namespace
+
+std::string model_type(Kind kind) { return std::string("headprune_") + to_string(kind); }
+
+Json config_to_json(const TransformerConfig& config, const HeadSet& removed) {
+  Json json = {{"model_type", model_type(config.kind)}, {"architectures", {"Transformer"}}};
+  const Json sizes = config_json(config);
+  json.update(sizes);
+  if (!removed.empty()) {
+    Json counts = Json::array();
+    for (const BlockHeads& block : transformer_blocks(config, removed)) counts.push_back(block.heads.size());
+    json["headprune"] = {{"removed", removed.to_json()}, {"heads", {{to_string(config.kind), counts}}}};
+  }
+  return json;
+}
+
+TransformerConfig config_from_json(const Json& json, const std::string& where) {
+  const std::string type =
+      json.is_object() && json.contains("model_type") && json["model_type"].is_string() ? json["model_type"] : "";
+  TransformerConfig config;
+  std::vector<std::string> supported;
+  for (const Kind kind : kKinds) {
+    supported.push_back(model_type(kind));
+    if (type == supported.back()) {
+      config.kind = kind;
+      JsonReader reader(json, where);
+      config.fields(reader);
+      return config;
+    }
+  }
+  fail(ExitCode::run_failed, "{}: model_type '{}' is not supported; supported are {}", where, type,
+       join(supported, ", "));
+}
+
+HeadSet removed_from_json(const Json& json, const TransformerConfig& config, const std::string& where) {
+  if (!json.contains("headprune")) return {};
+  const Json& part = json["headprune"];
+  if (!part.is_object() || !part.contains("removed"))
+    fail(ExitCode::run_failed, "{}: headprune has no 'removed'; the file is damaged", where);
+  HeadSet removed;
+  try {
+    removed = HeadSet::from_json(part["removed"]);
+  } catch (const Error& error) {
+    fail(ExitCode::run_failed, "{}: headprune.removed: {}", where, error.what());
+  }
+  for (const HeadId& head : removed.heads())
+    if (head.block.kind != config.kind || head.block.layer >= config.layers || head.head >= config.heads)
+      fail(ExitCode::run_failed, "{}: headprune.removed names {}, which a model of {} layers with {} heads never had",
+           where, to_string(head), config.layers, config.heads);
+  if (const Json written = config_to_json(config, removed); !removed.empty() && part != written["headprune"])
+    fail(ExitCode::run_failed, "{}: headprune.heads does not fit headprune.removed; it should be {}", where,
+         dump_json(written["headprune"]["heads"]));
+  return removed;
+}
+
+}  // namespace headprune

@@ -1,0 +1,134 @@
+#include "model/transformer_family.h"
+
+#include "config/dump.h"
+#include "core/error.h"
+#include "model/folder.h"
+
+namespace headprune {
+namespace {
+
+/// The sizes of a folder, checked to be of this family.
+ModelFolder folder_of_kind(const std::filesystem::path& path, Kind kind) {
+  ModelFolder folder = read_model_folder(path);
+  if (folder.config.kind != kind)
+    fail(ExitCode::run_failed, "{} holds a model of type {}; load it with model.type: {}", path.string(),
+         to_string(folder.config.kind), to_string(folder.config.kind));
+  return folder;
+}
+
+/// Options that were set to something that is neither the default nor what the folder has.
+CrossProblems conflicts(const TransformerConfig& asked, const TransformerConfig& standard,
+                        const TransformerConfig& saved) {
+  const Json asked_json = config_json(asked), standard_json = config_json(standard), saved_json = config_json(saved);
+  CrossProblems problems;
+  for (const auto& [key, value] : asked_json.items())
+    if (key != "dropout" && value != standard_json[key] && value != saved_json[key])
+      problems.emplace_back(key, fmt::format("is {} but the model in `path` has {}; with init: load sizes come from "
+                                             "the folder, leave this key out",
+                                             dump_json(value), dump_json(saved_json[key])));
+  return problems;
+}
+
+}  // namespace
+
+TransformerConfig TransformerOptions::config(Kind kind) const {
+  TransformerConfig config;
+  config.kind = kind;
+  config.d_model = d_model;
+  config.layers = layers;
+  config.heads = heads;
+  config.d_key = d_key.value_or(d_model / heads);
+  config.d_value = d_value.value_or(d_model / heads);
+  config.d_ff = d_ff.value_or(4 * d_model);
+  config.activation = activation;
+  config.norm = norm;
+  config.layer_norm_eps = layer_norm_eps;
+  config.positions = positions;
+  config.dropout = dropout;
+  return config;
+}
+
+CrossProblems TransformerOptions::problems_of(const TransformerConfig& intact,
+                                              const TransformerConfig& standard) const {
+  if (init == ModelInit::train) {
+    CrossProblems problems;
+    if (path) problems.emplace_back("path", "is only used with init: load");
+    if ((!d_key || !d_value) && d_model % heads != 0)
+      problems.emplace_back("heads", fmt::format("d_model {} is not a multiple of heads {}; change one, or set d_key "
+                                                 "and d_value",
+                                                 d_model, heads));
+    return problems;
+  }
+  if (!path) return {{"path", "is needed with init: load: the folder of a saved model"}};
+  if (!std::filesystem::is_directory(*path)) return {};  // reported by the field's own check
+  try {
+    TransformerConfig asked = intact, usual = standard;
+    const TransformerConfig saved = folder_of_kind(*path, intact.kind).config;
+    // Widths that nobody set follow from other sizes; only one that was set can conflict.
+    if (!d_key) asked.d_key = saved.d_key;
+    if (!d_value) asked.d_value = saved.d_value;
+    if (!d_ff) asked.d_ff = saved.d_ff;
+    // Data decides these.
+    for (TransformerConfig* config : {&asked, &usual}) {
+      config->vocabulary_size = saved.vocabulary_size;
+      config->max_length = saved.max_length;
+      config->outputs = saved.outputs;
+    }
+    return conflicts(asked, usual, saved);
+  } catch (const Error& error) {
+    return {{"path", error.what()}};
+  }
+}
+
+TransformerFamily::TransformerFamily(const TransformerOptions& options, const TransformerConfig& intact)
+    : path_(options.init == ModelInit::load ? options.path : std::nullopt), config_(intact) {}
+
+Blocks TransformerFamily::blocks() const {
+  return path_ ? folder_of_kind(*path_, config_.kind).blocks() : transformer_blocks(config_);
+}
+
+int64_t TransformerFamily::parameter_estimate(const ModelInput& input) const {
+  if (path_) return summarise_model_folder(*path_).parameters;
+  TransformerConfig config = config_;
+  config.vocabulary_size = input.vocabulary_size;
+  config.max_length = input.max_length;
+  config.outputs = input.outputs;
+  return parameter_count(config);
+}
+
+std::shared_ptr<Model> TransformerFamily::build(const ModelInput& input) const {
+  if (!path_) {
+    TransformerConfig config = config_;
+    config.vocabulary_size = input.vocabulary_size;
+    config.max_length = input.max_length;
+    config.outputs = input.outputs;
+    const auto model = std::make_shared<Transformer>(config);
+    initialise(*model, input.seed);
+    model->to(input.device);
+    return model;
+  }
+  ModelFolder folder = folder_of_kind(*path_, config_.kind);
+  const TransformerConfig& saved = folder.config;
+  const std::string where = path_->string();
+  if (saved.vocabulary_size != input.vocabulary_size)
+    fail(ExitCode::run_failed,
+         "{}: the model has {} tokens and the data's vocabulary {}; use the data settings that "
+         "the model was trained with",
+         where, saved.vocabulary_size, input.vocabulary_size);
+  if (saved.outputs != input.outputs)
+    fail(ExitCode::run_failed,
+         "{}: the model has {} labels and the data {}; use data with the labels that the model "
+         "was trained with",
+         where, saved.outputs, input.outputs);
+  if (saved.positions == Positions::learned && saved.max_length < input.max_length)
+    fail(ExitCode::run_failed,
+         "{}: the model has {} positions and the data sequences of {} tokens; set "
+         "data.max_length to at most {}",
+         where, saved.max_length, input.max_length, saved.max_length);
+  folder.config.dropout = config_.dropout;
+  const auto model = load_model(folder, input.device);
+  model->train();
+  return model;
+}
+
+}  // namespace headprune

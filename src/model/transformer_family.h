@@ -1,0 +1,72 @@
+// What the families `encoder` and `decoder` share: options, and building a Transformer from them or from a folder.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "model/family.h"
+#include "model/transformer.h"
+
+namespace headprune {
+
+enum class ModelInit { train, load };
+template <>
+struct EnumNames<ModelInit> {
+  static constexpr std::pair<const char*, ModelInit> names[] = {{"train", ModelInit::train}, {"load", ModelInit::load}};
+};
+
+/// Options of both families. With `init: load` the sizes come from the folder, and one that was set to something else
+/// is a problem.
+struct TransformerOptions {
+  ModelInit init = ModelInit::train;
+  std::optional<std::filesystem::path> path;
+  int64_t d_model = 64;
+  int64_t layers = 4;
+  int64_t heads = 4;
+  std::optional<int64_t> d_key, d_value, d_ff;
+  Activation activation = Activation::gelu;
+  NormOrder norm = NormOrder::pre;
+  double layer_norm_eps = 1e-5;
+  Positions positions = Positions::learned;
+  double dropout = 0.1;
+
+  template <class V>
+  void fields(V& v) {
+    v("init", init, "train: start from random weights; load: start from the model saved in `path`");
+    v("path", path, "folder of a saved model (config.json, model.safetensors); only with init: load", existing_folder);
+    v("d_model", d_model, "width of the residual stream", between(1, 65536));
+    v("layers", layers, "number of blocks, each attention and feed-forward", between(1, 1024));
+    v("heads", heads, "attention heads of each block", between(1, 1024));
+    v("d_key", d_key, "width of a head's queries and keys; default d_model / heads", between(1, 65536));
+    v("d_value", d_value, "width of a head's values; default d_model / heads", between(1, 65536));
+    v("d_ff", d_ff, "width of the feed-forward layer; default 4 d_model", between(1, 1048576));
+    v("activation", activation, "of the feed-forward layer");
+    v("norm", norm, "layer normalization before each part of a block (pre) or after it (post)");
+    v("layer_norm_eps", layer_norm_eps, "added to the variance in layer normalization", above(0));
+    v("positions", positions, "position vectors: trained (learned) or fixed (sinusoidal)");
+    v("dropout", dropout, "share of values dropped in training, also with init: load", at_least(0), below(1));
+  }
+
+  /// Sizes of the model to be trained; data fills in the rest.
+  TransformerConfig config(Kind kind) const;
+  /// Rules about several keys. `intact` and `standard`: the configurations of these options and of the defaults.
+  CrossProblems problems_of(const TransformerConfig& intact, const TransformerConfig& standard) const;
+};
+
+/// A family whose models are Transformers.
+class TransformerFamily : public ModelFamily {
+ public:
+  /// `options` give dropout and, with init: train, nothing more: `intact` has the sizes.
+  TransformerFamily(const TransformerOptions& options, const TransformerConfig& intact);
+  Blocks blocks() const override;
+  int64_t parameter_estimate(const ModelInput& input) const override;
+  std::optional<std::filesystem::path> load_path() const override { return path_; }
+  std::shared_ptr<Model> build(const ModelInput& input) const override;
+
+ private:
+  std::optional<std::filesystem::path> path_;
+  TransformerConfig config_;
+};
+
+}  // namespace headprune

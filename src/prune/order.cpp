@@ -1,0 +1,155 @@
+#include "prune/order.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "core/error.h"
+#include "core/text.h"
+
+namespace headprune {
+namespace {
+
+bool may_go(const BlockId& block, const std::vector<Kind>& kinds) {
+  return kinds.empty() || std::find(kinds.begin(), kinds.end(), block.kind) != kinds.end();
+}
+
+int64_t head_count(const BlockHeads& block) { return static_cast<int64_t>(block.heads.size()); }
+
+/// Heads of a block that its limits let go.
+int64_t removable(const BlockHeads& block, const OrderLimits& limits) {
+  return may_go(block.id, limits.kinds) ? std::max<int64_t>(0, head_count(block) - limits.min_heads_per_layer) : 0;
+}
+
+/// The number without limits.
+RemovalTarget wanted(double fraction, const Blocks& blocks, const OrderLimits& limits) {
+  RemovalTarget target;
+  if (limits.scope == Scope::global) {
+    target.heads = heads_for_fraction(fraction, count_heads(blocks, limits.kinds));
+    return target;
+  }
+  for (const BlockHeads& block : blocks) {
+    target.per_block.push_back(may_go(block.id, limits.kinds) ? heads_for_fraction(fraction, head_count(block)) : 0);
+    target.heads += target.per_block.back();
+  }
+  return target;
+}
+
+bool reachable(const RemovalTarget& target, const Blocks& blocks, const OrderLimits& limits) {
+  int64_t all = 0;
+  for (size_t b = 0; b < blocks.size(); ++b) {
+    const int64_t in_block = removable(blocks[b], limits);
+    if (!target.per_block.empty() && target.per_block[b] > in_block) return false;
+    all += in_block;
+  }
+  return target.heads <= all;
+}
+
+}  // namespace
+
+std::vector<HeadId> ascending_order(const Blocks& blocks, const PerBlock& values, const HeadSet& removed,
+                                    const std::vector<Kind>& kinds) {
+  std::vector<std::pair<double, HeadId>> ranked;
+  for (size_t b = 0; b < blocks.size(); ++b) {
+    if (!may_go(blocks[b].id, kinds)) continue;
+    const torch::Tensor block = values.at(b).to(torch::kCPU, torch::kFloat64).contiguous();  // [H]
+    TORCH_CHECK(block.numel() == head_count(blocks[b]), "an order needs one value a head");
+    for (size_t h = 0; h < blocks[b].heads.size(); ++h) {
+      const HeadId head{blocks[b].id, blocks[b].heads[h]};
+      if (!removed.contains(head)) ranked.emplace_back(block.const_data_ptr<double>()[h], head);
+    }
+  }
+  std::sort(ranked.begin(), ranked.end());  // equal values: by HeadId, which is kind, layer, head
+  std::vector<HeadId> order;
+  for (const auto& entry : ranked) order.push_back(entry.second);
+  return order;
+}
+
+int64_t heads_for_fraction(double fraction, int64_t heads) {
+  return static_cast<int64_t>(std::floor(fraction * static_cast<double>(heads) + 0.5));
+}
+
+std::string kinds_text(const std::vector<Kind>& kinds) {
+  std::vector<std::string> words;
+  for (const Kind kind : {Kind::encoder, Kind::decoder, Kind::cross})
+    if (std::find(kinds.begin(), kinds.end(), kind) != kinds.end()) words.emplace_back(to_string(kind));
+  return words.empty() ? "all" : join(words, "+");
+}
+
+int64_t count_heads(const Blocks& blocks, const std::vector<Kind>& kinds) {
+  int64_t count = 0;
+  for (const BlockHeads& block : blocks)
+    if (may_go(block.id, kinds)) count += head_count(block);
+  if (count == 0) fail(ExitCode::usage, "kinds: {}: the model has no head of that kind; name kinds that it has", kinds_text(kinds));
+  return count;
+}
+
+double largest_fraction(const Blocks& blocks, const OrderLimits& limits) {
+  int64_t all = 0;
+  double tightest = 1;
+  for (const BlockHeads& block : blocks) {
+    if (block.heads.empty() || !may_go(block.id, limits.kinds)) continue;
+    all += removable(block, limits);
+    tightest = std::min(tightest, static_cast<double>(removable(block, limits)) / static_cast<double>(head_count(block)));
+  }
+  if (limits.scope == Scope::layer) return tightest;
+  return static_cast<double>(all) / static_cast<double>(count_heads(blocks, limits.kinds));
+}
+
+RemovalTarget removal_target(double fraction, const Blocks& blocks, const OrderLimits& limits) {
+  const int64_t all = count_heads(blocks, limits.kinds);
+  RemovalTarget target = wanted(fraction, blocks, limits);
+  if (!reachable(target, blocks, limits)) {
+    fail(ExitCode::usage,
+         "a fraction of {} removes {} of {} heads, which min_heads_per_layer: {} does not allow; the largest fraction that "
+         "can be reached is {:.6g}",
+         fraction, target.heads, all, limits.min_heads_per_layer, largest_fraction(blocks, limits));
+  }
+  return target;
+}
+
+TargetList removal_targets(std::vector<double> fractions, const Blocks& blocks, const OrderLimits& limits) {
+  std::sort(fractions.begin(), fractions.end());
+  TargetList list;
+  double last = 0;
+  for (const double fraction : fractions) {
+    RemovalTarget target = removal_target(fraction, blocks, limits);
+    if (!list.targets.empty() && list.targets.back().heads == target.heads) {
+      list.messages.push_back(fmt::format("fractions {} and {} both remove {} of {} heads: one point", last, fraction,
+                                          target.heads, count_heads(blocks, limits.kinds)));
+    } else {
+      list.targets.push_back(std::move(target));
+      last = fraction;
+    }
+  }
+  return list;
+}
+
+HeadSet choose_heads(const std::vector<HeadId>& order, const Blocks& blocks, const OrderLimits& limits,
+                     const RemovalTarget& target, const HeadSet& already) {
+  std::map<BlockId, int64_t> room;  // heads that may still go from a block
+  int64_t gone = 0;
+  for (size_t b = 0; b < blocks.size(); ++b) {
+    const auto gone_here = static_cast<int64_t>(already.in_block(blocks[b].id).size());
+    int64_t in_block = removable(blocks[b], limits);
+    if (!target.per_block.empty()) in_block = std::min(in_block, target.per_block[b]);
+    room[blocks[b].id] = in_block - gone_here;
+    gone += gone_here;
+  }
+  HeadSet chosen = already;
+  for (const HeadId& head : order) {
+    if (gone >= target.heads) break;
+    if (room[head.block] <= 0 || chosen.contains(head)) continue;
+    chosen.insert(head);
+    --room[head.block];
+    ++gone;
+  }
+  if (gone < target.heads) {
+    const int64_t all = count_heads(blocks, limits.kinds);
+    fail(ExitCode::usage, "{} of {} heads were to go, but the order lets only {} go; the largest fraction that can be "
+                          "reached is {:.6g}", target.heads, all, gone, static_cast<double>(gone) / static_cast<double>(all));
+  }
+  return chosen;
+}
+
+}  // namespace headprune

@@ -1,0 +1,69 @@
+// Orders of heads and how many of them go (scores.md "Orders and pruning rules").
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "config/registry.h"
+#include "core/heads.h"
+#include "model/model.h"
+#include "score/score.h"
+
+namespace headprune {
+
+enum class Scope { global, layer };
+template <>
+struct EnumNames<Scope> {
+  static constexpr std::pair<const char*, Scope> names[] = {{"global", Scope::global}, {"layer", Scope::layer}};
+};
+template <>
+struct EnumNames<Kind> {
+  static constexpr std::pair<const char*, Kind> names[] = {
+      {"encoder", Kind::encoder}, {"decoder", Kind::decoder}, {"cross", Kind::cross}};
+};
+
+/// Which heads may go, and how they are ranked against each other.
+struct OrderLimits {
+  Scope scope = Scope::global;
+  std::vector<Kind> kinds;  // empty = all
+  int64_t min_heads_per_layer = 0;
+};
+
+/// How far a removal goes.
+struct RemovalTarget {
+  int64_t heads = 0;               // removed in all
+  std::vector<int64_t> per_block;  // scope layer: removed in each block of the model; empty under scope global
+};
+
+/// Targets of growing fractions, those that remove the same number merged into one.
+struct TargetList {
+  std::vector<RemovalTarget> targets;  // ascending
+  std::vector<std::string> messages;   // one for each merge
+};
+
+/// First to remove first: ascending value, ties by kind, layer, head. Heads of `removed` and of other kinds left out.
+std::vector<HeadId> ascending_order(const Blocks& blocks, const PerBlock& values, const HeadSet& removed,
+                                    const std::vector<Kind>& kinds);
+/// floor(f N + 0.5).
+int64_t heads_for_fraction(double fraction, int64_t heads);
+/// "all", or the kinds joined by '+' in the order encoder, decoder, cross: the column `kind`.
+std::string kinds_text(const std::vector<Kind>& kinds);
+
+/// N: the heads of `kinds`. Throws Error(usage) when the model has none.
+int64_t count_heads(const Blocks& blocks, const std::vector<Kind>& kinds);
+/// The largest fraction that `limits` let a sweep reach: under min_heads_per_layer each block keeps that many heads (a
+/// block with fewer loses none), and under scope layer the tightest block decides for all.
+double largest_fraction(const Blocks& blocks, const OrderLimits& limits);
+/// Scope global: floor(f N + 0.5) heads; scope layer: floor(f H + 0.5) of each block. Throws Error(usage) naming the
+/// largest fraction when the limits do not allow that many.
+RemovalTarget removal_target(double fraction, const Blocks& blocks, const OrderLimits& limits);
+/// The same for many fractions, in any order.
+TargetList removal_targets(std::vector<double> fractions, const Blocks& blocks, const OrderLimits& limits);
+
+/// `already`, and as many heads from the front of `order` as `target` wants: heads of other kinds and the last
+/// min_heads_per_layer of a block are passed over, and the removal goes on down the order.
+/// Throws Error(usage) naming the largest fraction when `order` does not hold enough heads.
+HeadSet choose_heads(const std::vector<HeadId>& order, const Blocks& blocks, const OrderLimits& limits,
+                     const RemovalTarget& target, const HeadSet& already);
+
+}  // namespace headprune

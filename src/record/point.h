@@ -1,0 +1,64 @@
+// What a run records about one evaluated mask. Torch-free.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/heads.h"
+#include "stats/estimate.h"
+
+namespace headprune {
+
+/// What makes a point itself: nothing of time, host or folder. Empty text and absent numbers do not apply
+/// (formats.md section 1). The unpruned base has rule "none" and nothing else but the seed.
+struct PointSpec {
+  int64_t seed = 0;
+  std::string method;  // label of a score
+  std::optional<int64_t> draw;
+  std::string sweep;  // label of a sweep
+  std::string rule;   // plug-in name of the rule; "none" for the base
+  std::string table;  // sensitivity table
+  std::string kind;   // "all", a kind, or kinds joined by '+'
+  std::optional<int64_t> layer, head;
+  int64_t heads_removed = 0;
+
+  bool operator==(const PointSpec&) const = default;
+  /// Only the fields that apply, in declared order.
+  Json to_json() const;
+  static PointSpec from_json(const Json& json);
+};
+
+/// First 16 hex digits of the hash of canonical JSON of `experiment` and the spec.
+std::string point_id(const std::string& experiment_id, const PointSpec& spec);
+
+/// A metric of a point; `difference` is absent for the base itself.
+struct MetricResult {
+  std::string name;
+  Estimate estimate;
+  std::optional<Difference> difference;
+};
+
+struct PointResult {
+  std::string point;  // id
+  PointSpec spec;
+  int64_t step = 0;         // index of the point in its sweep or table curve
+  std::string scope;        // "global" or "layer"; empty outside sweeps
+  double fraction = 0;      // heads_removed / heads_total
+  int64_t heads_total = 0;  // heads that may go under the rule or table
+  HeadSet removed;
+  std::string mask;  // mask_sha256
+  int64_t params = 0;
+  int64_t attention_flops_per_token = 0;
+  int64_t forward = 0, backward = 0;  // passes spent to get to the point
+  std::string split;                  // role: score, select, report
+  double dur_s = 0;
+  std::vector<MetricResult> metrics;
+  std::string same_as;         // id of the point whose equal mask was evaluated before; empty otherwise
+  std::string samples_sha256;  // with output.samples
+
+  const MetricResult* metric(const std::string& name) const;
+};
+
+}  // namespace headprune

@@ -1,0 +1,104 @@
+#include "record/run_facts.h"
+
+#include "core/error.h"
+
+namespace headprune {
+namespace {
+
+Json blocks_json(const Blocks& blocks) {
+  Json json = Json::array();
+  for (const BlockHeads& block : blocks) {
+    json.push_back({{"kind", to_string(block.id.kind)}, {"layer", block.id.layer}, {"heads", block.heads}});
+  }
+  return json;
+}
+
+Blocks read_blocks(const Json& json) {
+  Blocks blocks;
+  for (const Json& block : json) {
+    BlockId id{parse_kind(block.at("kind").get<std::string>()), block.at("layer").get<int64_t>()};
+    blocks.push_back({id, block.at("heads").get<std::vector<int64_t>>()});
+  }
+  return blocks;
+}
+
+RunFacts read_facts(const Json& json) {
+  RunFacts facts;
+  facts.task = json.at("task").get<std::string>();
+  facts.task_type = json.at("task_type").get<std::string>();
+  facts.task_config = json.at("task_config");
+  for (const Json& metric : json.at("metrics")) {
+    facts.metrics.push_back({metric.at("name").get<std::string>(), metric.at("higher_is_better").get<bool>()});
+  }
+  facts.model = json.at("model").get<std::string>();
+  facts.model_args = json.at("model_args").get<std::string>();
+  facts.blocks = read_blocks(json.at("blocks"));
+  facts.seeds = json.at("seeds").get<std::vector<int64_t>>();
+  for (const Json& method : json.at("methods")) {
+    facts.methods.push_back({method.at("label").get<std::string>(), method.at("type").get<std::string>(),
+                             method.at("draws").get<int64_t>()});
+  }
+  facts.sweeps = json.at("sweeps").get<std::vector<std::string>>();
+  facts.tables = json.at("tables").get<std::vector<std::string>>();
+  facts.batch_size = json.at("batch_size").get<int64_t>();
+  facts.device = json.at("device").get<std::string>();
+  if (!json.at("limit").is_null()) facts.limit = json.at("limit").get<int64_t>();
+  facts.bootstrap_iters = json.at("bootstrap_iters").get<int64_t>();
+  for (const Json& split : json.at("splits")) {
+    facts.splits.push_back({split.at("role").get<std::string>(), split.at("name").get<std::string>(),
+                            split.at("original").get<int64_t>(), split.at("effective").get<int64_t>(),
+                            split.at("sha256").get<std::string>(), split.at("note").get<std::string>()});
+  }
+  for (const Json& pair : json.at("shared_splits")) {
+    facts.shared_splits.push_back({pair.at(0).get<std::string>(), pair.at(1).get<std::string>()});
+  }
+  return facts;
+}
+
+}  // namespace
+
+Json RunFacts::to_json() const {
+  Json json;
+  json["task"] = task;
+  json["task_type"] = task_type;
+  json["task_config"] = task_config;
+  json["metrics"] = Json::array();
+  for (const MetricFact& metric : metrics) {
+    json["metrics"].push_back({{"name", metric.name}, {"higher_is_better", metric.higher_is_better}});
+  }
+  json["model"] = model;
+  json["model_args"] = model_args;
+  json["blocks"] = blocks_json(blocks);
+  json["seeds"] = seeds;
+  json["methods"] = Json::array();
+  for (const MethodFact& method : methods) {
+    json["methods"].push_back({{"label", method.label}, {"type", method.type}, {"draws", method.draws}});
+  }
+  json["sweeps"] = sweeps;
+  json["tables"] = tables;
+  json["batch_size"] = batch_size;
+  json["device"] = device;
+  json["limit"] = limit ? Json(*limit) : Json(nullptr);
+  json["bootstrap_iters"] = bootstrap_iters;
+  json["splits"] = Json::array();
+  for (const SplitFact& split : splits) {
+    json["splits"].push_back({{"role", split.role},
+                              {"name", split.name},
+                              {"original", split.original},
+                              {"effective", split.effective},
+                              {"sha256", split.sha256},
+                              {"note", split.note}});
+  }
+  json["shared_splits"] = shared_splits;
+  return json;
+}
+
+RunFacts RunFacts::from_json(const Json& json) {
+  try {
+    return read_facts(json);
+  } catch (const nlohmann::json::exception& error) {
+    fail(ExitCode::run_failed, "the journal's `facts` event cannot be understood: {}", error.what());
+  }
+}
+
+}  // namespace headprune

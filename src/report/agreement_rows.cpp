@@ -1,0 +1,130 @@
+#include "report/agreement_rows.h"
+
+#include <fmt/format.h>
+
+#include <set>
+
+#include "report/groups.h"
+#include "stats/agreement.h"
+
+namespace headprune {
+namespace {
+
+constexpr int64_t kPermutations = 2000;
+
+struct Side {
+  ScoreKey key;
+  const RecordedScore* score = nullptr;
+};
+
+/// The scores of heads that both sides have; every block, or one.
+struct Paired {
+  std::vector<double> a, b;
+};
+
+void append_block(const ScoreBlock& a, const ScoreBlock& b, Paired& out) {
+  for (size_t i = 0; i < a.heads.size(); ++i) {
+    for (size_t j = 0; j < b.heads.size(); ++j) {
+      if (a.heads[i] != b.heads[j]) continue;
+      out.a.push_back(a.scores[i]);
+      out.b.push_back(b.scores[j]);
+    }
+  }
+}
+
+int64_t half(size_t n) { return static_cast<int64_t>((n + 1) / 2); }
+
+class Comparison {
+ public:
+  Comparison(std::string name, const Side& a, const Side& b, std::vector<AgreementRow>& rows)
+      : name_(std::move(name)), a_(a), b_(b), rows_(rows) {}
+
+  void run(const std::set<int64_t>& removed_counts) {
+    Paired all;
+    for (const auto& [id, block] : a_.score->blocks) {
+      const auto other = b_.score->blocks.find(id);
+      if (other == b_.score->blocks.end()) continue;
+      append_block(block, other->second, all);
+    }
+    std::set<int64_t> counts = {half(all.a.size())};
+    for (const int64_t k : removed_counts) {
+      if (k > 0 && k < static_cast<int64_t>(all.a.size())) counts.insert(k);
+    }
+    add(all, "all", std::nullopt, counts);
+    if (a_.score->blocks.size() < 2) return;
+    for (const auto& [id, block] : a_.score->blocks) {
+      const auto other = b_.score->blocks.find(id);
+      if (other == b_.score->blocks.end()) continue;
+      Paired one;
+      append_block(block, other->second, one);
+      add(one, to_string(id.kind), id.layer, {half(one.a.size())});
+    }
+  }
+
+ private:
+  void add(const Paired& values, const std::string& kind, std::optional<int64_t> layer, const std::set<int64_t>& counts) {
+    if (values.a.empty()) return;
+    AgreementRow row;
+    row.comparison = name_;
+    row.method_a = a_.key.method;
+    row.method_b = b_.key.method;
+    row.seed_a = a_.key.seed;
+    row.seed_b = b_.key.seed;
+    row.draw_a = a_.key.draw;
+    row.draw_b = b_.key.draw;
+    row.kind = kind;
+    row.layer = layer;
+    measure(row, values, {AgreementStatistic::spearman, 0, kPermutations});
+    measure(row, values, {AgreementStatistic::kendall_tau_b, 0, kPermutations});
+    for (const int64_t k : counts) measure(row, values, {AgreementStatistic::topk_jaccard, k, kPermutations});
+  }
+
+  void measure(AgreementRow row, const Paired& values, const AgreementRequest& request) {
+    row.statistic = to_string(request.statistic);
+    if (request.statistic == AgreementStatistic::topk_jaccard) row.k = request.k;
+    const std::string stream = fmt::format("agreement/{}/{}/{}/{}/{}", row.method_a, row.method_b, row.kind,
+                                           row.layer.value_or(-1), row.statistic);
+    const Agreement result =
+        agreement(request, values.a, values.b, Random(static_cast<uint64_t>(row.seed_a), stream));
+    row.value = result.value;
+    row.p = result.p;
+    row.n = result.n;
+    rows_.push_back(row);
+  }
+
+  std::string name_;
+  const Side& a_;
+  const Side& b_;
+  std::vector<AgreementRow>& rows_;
+};
+
+std::set<int64_t> sweep_counts(const Record& record) {
+  std::set<int64_t> counts;
+  for (const auto& [id, point] : record.points) {
+    if (!point.spec.sweep.empty() && point.spec.kind == "all") counts.insert(point.spec.heads_removed);
+  }
+  return counts;
+}
+
+}  // namespace
+
+std::vector<AgreementRow> agreement_rows(const Record& record) {
+  std::vector<Side> sides;
+  for (const auto& [key, score] : record.scores) {
+    if (key.sweep.empty() && score.done && !is_random(record, key.method)) sides.push_back({key, &score});
+  }
+  const std::set<int64_t> counts = sweep_counts(record);
+  std::vector<AgreementRow> rows;
+  for (size_t i = 0; i < sides.size(); ++i) {
+    for (size_t j = i + 1; j < sides.size(); ++j) {
+      const ScoreKey &a = sides[i].key, &b = sides[j].key;
+      if (a.seed == b.seed && a.method != b.method) Comparison("methods", sides[i], sides[j], rows).run(counts);
+      if (a.seed != b.seed && a.method == b.method && a.draw == b.draw) {
+        Comparison("seeds", sides[i], sides[j], rows).run(counts);
+      }
+    }
+  }
+  return rows;
+}
+
+}  // namespace headprune

@@ -1,0 +1,32 @@
+// Rank agreement between methods on one model, and of one method between seeds (formats.md sections 8 and 14).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "record/journal.h"
+
+namespace headprune {
+
+/// A line of agreement.csv.
+struct AgreementRow {
+  std::string comparison;  // "methods", "seeds"
+  std::string method_a, method_b;
+  int64_t seed_a = 0, seed_b = 0, draw_a = 0, draw_b = 0;
+  std::string kind = "all";      // or the block's kind
+  std::optional<int64_t> layer;  // absent = all layers
+  std::string statistic;
+  std::optional<int64_t> k;  // of topk_jaccard
+  std::optional<double> value, p;
+  int64_t n = 0;  // heads
+};
+
+/// Scores of the intact model, random controls left out: their agreement with anything is chance by construction.
+/// Methods are compared pairwise within a seed, a method with itself between seeds; over all heads and per block.
+/// Top-k over all heads is taken at every number of heads that a sweep over all kinds removes, and at half of the heads;
+/// per block at half of its heads. p by 2,000 permutations (exact up to 7 heads), seeded by what is compared.
+std::vector<AgreementRow> agreement_rows(const Record& record);
+
+}  // namespace headprune

@@ -1,0 +1,54 @@
+#include "report/timing.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "stats/intervals.h"
+
+namespace headprune {
+namespace {
+
+Spread spread_of(std::vector<double> values) {
+  Spread spread;
+  const Estimate estimate = mean_estimate(values);
+  spread.mean = estimate.value;
+  spread.stderr_ = estimate.stderr_;
+  spread.n = estimate.n;
+  std::sort(values.begin(), values.end());
+  const size_t middle = values.size() / 2;
+  spread.median = values.size() % 2 == 1 ? values[middle] : 0.5 * (values[middle - 1] + values[middle]);
+  spread.min = values.front();
+  spread.max = values.back();
+  return spread;
+}
+
+auto sort_key(const TimingSummary& timing) {
+  const PointResult empty;
+  const PointResult& point = timing.point == nullptr ? empty : *timing.point;
+  // "intact" < "masked" < "removed" by bytes already.
+  return std::tuple(point.spec.sweep, point.spec.method, point.spec.seed, point.spec.draw.value_or(0), point.fraction,
+                    timing.result->form, timing.result->batch_size, timing.result->sequence_length);
+}
+
+}  // namespace
+
+std::vector<TimingSummary> timing_summaries(const Record& record) {
+  std::vector<TimingSummary> summaries;
+  for (const auto& [key, result] : record.timing) {
+    if (result.seconds.empty()) continue;
+    TimingSummary summary;
+    summary.result = &result;
+    const auto point = record.points.find(result.point);
+    if (point != record.points.end()) summary.point = &point->second;
+    std::vector<double> rates;
+    for (const double seconds : result.seconds) rates.push_back(static_cast<double>(result.batch_size) / seconds);
+    summary.seconds_per_batch = spread_of(result.seconds);
+    summary.examples_per_second = spread_of(rates);
+    summaries.push_back(summary);
+  }
+  std::stable_sort(summaries.begin(), summaries.end(),
+                   [](const TimingSummary& a, const TimingSummary& b) { return sort_key(a) < sort_key(b); });
+  return summaries;
+}
+
+}  // namespace headprune

@@ -1,0 +1,27 @@
+// Repeated timings brought down to a few numbers.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "record/journal.h"
+
+namespace headprune {
+
+struct Spread {
+  double mean = 0, median = 0, min = 0, max = 0;
+  std::optional<double> stderr_;
+  int64_t n = 0;  // repeats
+};
+
+struct TimingSummary {
+  const TimingResult* result = nullptr;
+  const PointResult* point = nullptr;  // null where the record lacks it
+  Spread seconds_per_batch, examples_per_second;
+};
+
+/// By sweep, method, seed, draw, fraction, form (intact, masked, removed), batch size, length. Timings without repeats
+/// are left out.
+std::vector<TimingSummary> timing_summaries(const Record& record);
+
+}  // namespace headprune

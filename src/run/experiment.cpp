@@ -1,0 +1,110 @@
+#include "run/experiment.h"
+
+#include <algorithm>
+#include <regex>
+#include <set>
+
+#include "config/dump.h"
+#include "core/files.h"
+#include "core/hash.h"
+#include "core/text.h"
+
+namespace headprune {
+
+namespace {
+
+/// A folder counts as the lines "name sha256" of its files, sorted; a missing path as its text.
+std::string path_hash(const fs::path& path) {
+  if (fs::is_regular_file(path)) return sha256_file(path);
+  if (!fs::is_directory(path)) return sha256(path.string());
+  std::vector<std::string> lines;
+  for (const auto& entry : fs::recursive_directory_iterator(path))
+    if (entry.is_regular_file())
+      lines.push_back(fs::relative(entry.path(), path).string() + " " + sha256_file(entry.path()) + "\n");
+  std::sort(lines.begin(), lines.end());
+  Sha256 hash;
+  for (const std::string& line : lines) hash.update(line);
+  return hash.hex();
+}
+
+/// Problems of the sweeps: methods that nobody scores, fractions that these blocks cannot give.
+void check_sweeps(const Experiment& experiment, const Blocks& blocks, CrossProblems& found) {
+  const std::vector<MethodDraws> scored = method_draws(experiment.score);
+  for (size_t i = 0; i < experiment.prune.sweeps.size(); ++i) {
+    const std::string path = "prune.sweeps." + std::to_string(i);
+    const auto rule = experiment.prune.sweeps[i].make();
+    try {
+      const SweepPlan plan = rule->plan(blocks, chosen_methods(scored, rule->methods()));
+      if (plan.train_steps > 0 && !experiment.train)
+        found.emplace_back(path, "fine-tuning needs a train section: add one");
+    } catch (const Error& error) {
+      found.emplace_back(path, error.what());
+    }
+  }
+}
+
+}  // namespace
+
+bool Experiment::valid_name(const std::string& text) {
+  static const std::regex form("[a-z0-9][a-z0-9._-]{0,63}");
+  return std::regex_match(text, form);
+}
+
+CrossProblems Experiment::problems() const {
+  CrossProblems found;
+  if (std::set<int64_t>(seeds.begin(), seeds.end()).size() != seeds.size())
+    found.emplace_back("seeds", "a seed stands twice; each is one repetition");
+  const auto source = data.make();
+  const auto measured = task.make();
+  const auto family = model.make();
+  if (measured->data_kind() != source->data_kind())
+    found.emplace_back("task.type", "task '" + task.name() + "' cannot use data '" + data.name() +
+                                        "': one is for labelled examples, the other for running text");
+  else if (family->data_kind() != source->data_kind())
+    found.emplace_back("model.type", "model '" + model.name() + "' cannot be used for task '" + task.name() +
+                                         "': choose another model.type");
+  if (!family->load_path() && !train) found.emplace_back("model", "init: train needs a train section: add one");
+  if (!found.empty()) return found;
+  try {
+    check_sweeps(*this, family->blocks(), found);
+  } catch (const Error& error) {
+    found.emplace_back("model", error.what());
+  }
+  if (!prune.sweeps.empty() && score.methods.empty())
+    found.emplace_back("score.methods", "sweeps need at least one score: add one");
+  return found;
+}
+
+std::vector<MethodDraws> method_draws(const ScoreSection& score) {
+  std::vector<MethodDraws> draws;
+  for (const auto& item : score.methods) draws.push_back({item.label, item.make()->draws()});
+  return draws;
+}
+
+std::vector<MethodDraws> chosen_methods(const std::vector<MethodDraws>& scored,
+                                        const std::vector<std::string>& labels) {
+  if (labels.empty()) return scored;
+  std::vector<MethodDraws> chosen;
+  for (const std::string& label : labels) {
+    const auto at = std::find_if(scored.begin(), scored.end(), [&](const auto& m) { return m.label == label; });
+    if (at == scored.end())
+      fail(ExitCode::usage, "method '{}' is not among score.methods: add it there or correct the label", label);
+    chosen.push_back(*at);
+  }
+  return chosen;
+}
+
+std::string experiment_id(const Experiment& experiment, const std::vector<InputFile>& inputs) {
+  Json effective = config_json(experiment, path_hash);
+  for (const char* key : {"name", "output", "report", "runtime"}) effective.erase(key);
+  // A data folder may hold more than the experiment reads: only the files that are read count.
+  if (effective["data"].contains("path")) {
+    std::vector<std::string> lines;
+    for (const InputFile& input : inputs) lines.push_back(input.role + " " + sha256_file(input.path) + "\n");
+    std::sort(lines.begin(), lines.end());
+    effective["data"]["path"] = sha256(join(lines, ""));
+  }
+  return sha256(canonical_json(effective));
+}
+
+}  // namespace headprune

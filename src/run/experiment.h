@@ -1,0 +1,161 @@
+// The whole experiment as one configuration struct: the sections of the YAML file (formats.md section 3).
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "config/registry.h"
+#include "data/source.h"
+#include "model/family.h"
+#include "prune/rule.h"
+#include "prune/sensitivity.h"
+#include "score/score.h"
+#include "task/task.h"
+#include "train/options.h"
+
+namespace headprune {
+
+struct ScoreSection {
+  std::vector<PluginItem<ScoreMethod>> methods;
+  int64_t batch_size = 32;
+
+  template <class V>
+  void fields(V& v) {
+    v("methods", methods, "scores to compute for every head; see `headprune list scores`");
+    v("batch_size", batch_size, "examples a batch when scoring and evaluating; numbers do not depend on it",
+      at_least(1));
+  }
+};
+
+struct PruneSection {
+  std::vector<PluginItem<PruneRule>> sweeps;
+
+  template <class V>
+  void fields(V& v) {
+    v("sweeps", sweeps, "pruning rules to follow; see `headprune list rules`");
+  }
+};
+
+struct TimingSection {
+  std::vector<int64_t> batch_sizes;
+  int64_t sequence_length = 0;
+  int64_t warmup = 3;
+  int64_t repeats = 9;
+
+  template <class V>
+  void fields(V& v) {
+    v("batch_sizes", batch_sizes, "batch sizes to time, intact, masked and removed; empty: no timing", at_least(1));
+    v("sequence_length", sequence_length, "positions of the timed batches; 0: the longest example of the report split",
+      at_least(0));
+    v("warmup", warmup, "forward passes before the clock starts", at_least(0));
+    v("repeats", repeats, "timed forward passes", at_least(2));
+  }
+};
+
+struct SurgerySection {
+  std::vector<double> fractions = {0.5};
+  TimingSection timing;
+
+  template <class V>
+  void fields(V& v) {
+    v("fractions", fractions,
+      "fractions at which the first method's heads are removed for real and compared with masking; empty: none",
+      between(0, 1));
+    v("timing", timing, "timing of the removed form");
+  }
+};
+
+struct ReportSection {
+  int64_t bootstrap_iters = 10000;
+
+  template <class V>
+  void fields(V& v) {
+    v("bootstrap_iters", bootstrap_iters, "draws of every bootstrap interval and paired test", between(100, 1000000));
+    v.not_supported("formats", "every view that exists is written");
+  }
+};
+
+struct RuntimeSection {
+  std::string device = "cpu";
+  std::optional<int64_t> threads;
+  bool deterministic = true;
+  std::vector<std::string> signals = {"INT", "TERM", "USR1", "USR2", "HUP"};
+
+  template <class V>
+  void fields(V& v) {
+    v("device", device, "cpu, cuda or cuda:N");
+    v("threads", threads, "threads of one operation; absent: every core this process may use", at_least(1));
+    v("deterministic", deterministic, "refuse operations whose result may differ between runs");
+    v("signals", signals, "signals that stop the run cleanly: INT, TERM, USR1, USR2, HUP", [](const std::string& name) {
+      for (const char* known : {"INT", "TERM", "USR1", "USR2", "HUP"})
+        if (name == known) return std::string();
+      return std::string("expected one of INT, TERM, USR1, USR2, HUP");
+    });
+    v.not_supported("workers", "points are evaluated one after another; use runtime.threads");
+  }
+};
+
+struct OutputSection {
+  std::filesystem::path dir = "runs";
+  bool samples = false;
+
+  template <class V>
+  void fields(V& v) {
+    v("dir", dir, "folder that holds run folders");
+    v("samples", samples, "keep every example's outcome at every point, in samples/");
+  }
+};
+
+struct Experiment {
+  std::string name;
+  std::vector<int64_t> seeds = {1};
+  Plugin<DataSource> data;
+  Plugin<Task> task;
+  Plugin<ModelFamily> model;
+  std::optional<TrainOptions> train;
+  ScoreSection score;
+  PruneSection prune;
+  SensitivityOptions sensitivity;
+  SurgerySection surgery;
+  ReportSection report;
+  RuntimeSection runtime;
+  OutputSection output;
+
+  template <class V>
+  void fields(V& v) {
+    v("name", name, "name of the run folder: [a-z0-9][a-z0-9._-]{0,63}", required, [](const std::string& text) {
+      return valid_name(text) ? std::string() : "expected [a-z0-9][a-z0-9._-]{0,63}";
+    });
+    v("seeds", seeds, "each seed is one full repetition", not_empty, at_least(0));
+    v("data", data, "where examples come from; see `headprune list data`", required);
+    v("task", task, "what is predicted and measured; see `headprune list tasks`", required);
+    v("model", model, "the transformer; see `headprune list models`", required);
+    v("train", train, "training, or fine-tuning of a loaded model; needed by init: train");
+    v("score", score, "head importance");
+    v("prune", prune, "pruning sweeps");
+    v("sensitivity", sensitivity, "tables of single heads, layers and blocks");
+    v("surgery", surgery, "heads removed for real");
+    v("report", report, "statistics of the results");
+    v("runtime", runtime, "how it is computed");
+    v("output", output, "where results go");
+    v.not_supported("check", "gating on a baseline is not built yet");
+  }
+
+  /// Rules that span sections.
+  CrossProblems problems() const;
+  static bool valid_name(const std::string& text);
+};
+
+/// Every method with its draws, in the order of the file.
+std::vector<MethodDraws> method_draws(const ScoreSection& score);
+
+/// The methods that a sweep or table asks for by label, in its order; all of them when it names none. Throws Error(usage)
+/// for a label that nobody scores.
+std::vector<MethodDraws> chosen_methods(const std::vector<MethodDraws>& scored, const std::vector<std::string>& labels);
+
+/// The hash that says which experiment a run belongs to (formats.md section 1): the effective configuration without
+/// what does not move a number, paths replaced by the hash of what they name. `inputs`: files the data source reads.
+std::string experiment_id(const Experiment& experiment, const std::vector<InputFile>& inputs);
+
+}  // namespace headprune

@@ -1,0 +1,57 @@
+#include "run/facts.h"
+
+#include "core/text.h"
+
+namespace headprune {
+
+namespace {
+
+/// "d_model=64,layers=4": scalars only.
+std::string options_line(const Json& options) {
+  std::vector<std::string> parts;
+  for (const auto& [key, value] : options.items())
+    if (value.is_string())
+      parts.push_back(key + "=" + value.get<std::string>());
+    else if (value.is_primitive())
+      parts.push_back(key + "=" + value.dump());
+  return join(parts, ",");
+}
+
+SplitFact split_fact(const char* role, const Split& split) {
+  SplitFact fact;
+  fact.role = role;
+  fact.name = split.name;
+  fact.original = split.original;
+  fact.effective = static_cast<int64_t>(split.examples.size());
+  fact.sha256 = split.sha256;
+  return fact;
+}
+
+}  // namespace
+
+RunFacts run_facts(const Experiment& experiment, const Dataset& dataset) {
+  RunFacts facts;
+  facts.task = dataset.name;
+  facts.task_type = experiment.task.name();
+  facts.task_config = experiment.task.options_json();
+  for (const MetricInfo& metric : experiment.task.make()->metrics())
+    facts.metrics.push_back({metric.name, metric.higher_is_better});
+  facts.model = experiment.model.name();
+  facts.model_args = options_line(experiment.model.options_json());
+  facts.blocks = experiment.model.make()->blocks();
+  facts.seeds = experiment.seeds;
+  for (const auto& item : experiment.score.methods)
+    facts.methods.push_back({item.label, item.name(), item.make()->draws()});
+  for (const auto& item : experiment.prune.sweeps) facts.sweeps.push_back(item.label);
+  for (const Table table : experiment.sensitivity.tables) facts.tables.emplace_back(enum_name(table));
+  facts.batch_size = experiment.score.batch_size;
+  facts.device = experiment.runtime.device;
+  facts.bootstrap_iters = experiment.report.bootstrap_iters;
+  facts.splits = {split_fact("score", *dataset.score), split_fact("select", *dataset.select),
+                  split_fact("report", *dataset.report)};
+  if (facts.splits.back().effective < facts.splits.back().original) facts.limit = facts.splits.back().effective;
+  facts.shared_splits = dataset.shared_splits();
+  return facts;
+}
+
+}  // namespace headprune

@@ -1,0 +1,59 @@
+#include "run/fingerprint.h"
+
+#include <ATen/Version.h>
+#include <torch/version.h>
+
+#include <cstdlib>
+
+#include "record/host.h"
+
+namespace headprune {
+
+namespace {
+
+/// "mkl", "openblas" and the like from LibTorch's own build description.
+std::string blas_name() {
+  const std::string config = at::show_config();
+  const std::string key = "BLAS_INFO=";
+  const size_t at = config.find(key);
+  if (at == std::string::npos) return "unknown";
+  const size_t start = at + key.size();
+  return config.substr(start, config.find_first_of(", \n", start) - start);
+}
+
+}  // namespace
+
+torch::Device configure_runtime(const RuntimeSection& runtime) {
+  at::set_num_threads(static_cast<int>(runtime.threads.value_or(host_info().cores)));
+  at::globalContext().setDeterministicAlgorithms(runtime.deterministic, /*warn_only=*/false);
+  try {
+    const torch::Device device(runtime.device);
+    if (device.is_cuda() && !at::globalContext().hasCUDA())
+      fail(ExitCode::usage, "runtime.device is {} but this LibTorch finds no CUDA device: use cpu", runtime.device);
+    if (!device.is_cpu() && !device.is_cuda())
+      fail(ExitCode::usage, "runtime.device is {}: expected cpu, cuda or cuda:N", runtime.device);
+    return device;
+  } catch (const c10::Error&) {
+    fail(ExitCode::usage, "runtime.device is {}: expected cpu, cuda or cuda:N", runtime.device);
+  }
+}
+
+Json fingerprint(const Experiment& experiment, torch::Device device) {
+  const HostInfo host = host_info();
+  Json json;
+  json["threads"] = at::get_num_threads();
+  json["interop_threads"] = at::get_num_interop_threads();
+  json["batch_size"] = experiment.score.batch_size;
+  json["padding"] = "longest of the batch";
+  json["device"] = device.str();
+  json["device_name"] = host.cpu;
+  json["dtype"] = "float32";
+  json["cpu_capability"] = at::get_cpu_capability();
+  json["blas"] = blas_name();
+  json["blas_core"] = std::getenv("OPENBLAS_CORETYPE") ? std::getenv("OPENBLAS_CORETYPE") : "";
+  json["torch"] = TORCH_VERSION;
+  json["deterministic"] = experiment.runtime.deterministic;
+  return json;
+}
+
+}  // namespace headprune

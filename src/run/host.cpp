@@ -1,0 +1,262 @@
+#include "run/host.h"
+
+#include <cmath>
+
+#include "core/hash.h"
+#include "core/log.h"
+#include "core/random.h"
+#include "core/stop.h"
+#include "model/cost.h"
+#include "record/samples.h"
+#include "train/trainer.h"
+
+namespace headprune {
+
+namespace {
+
+/// --smoke evaluates this many points of each sweep and table.
+constexpr int64_t kSmokePoints = 2;
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+std::string direction_text(const ScoreMethod& method) {
+  return method.keep() == Keep::large ? "larger = keep" : "smaller = keep, negated";
+}
+
+/// Heads of one block that still take part, as positions among the block's heads.
+std::vector<int64_t> surviving(const BlockHeads& block, const HeadSet& removed) {
+  std::vector<int64_t> positions;
+  for (size_t i = 0; i < block.heads.size(); ++i)
+    if (!removed.contains({block.id, block.heads[i]})) positions.push_back(static_cast<int64_t>(i));
+  return positions;
+}
+
+std::string sample_hash(const Example& example) {
+  Sha256 hash;
+  for (const int64_t id : example.tokens) hash.update(std::to_string(id) + " ");
+  return hash.hex();
+}
+
+std::vector<Sample> samples_of(const Outcomes& outcomes, const Split& split) {
+  std::vector<Sample> samples;
+  for (size_t i = 0; i < outcomes.size(); ++i) {
+    Sample sample;
+    sample.doc_id = static_cast<int64_t>(i);
+    sample.doc_hash = sample_hash(split.examples[i]);
+    sample.loss = outcomes[i].loss;
+    if (outcomes[i].target >= 0) {
+      sample.target = outcomes[i].target;
+      sample.pred = outcomes[i].predicted;
+      sample.correct = outcomes[i].target == outcomes[i].predicted;
+    }
+    samples.push_back(std::move(sample));
+  }
+  return samples;
+}
+
+}  // namespace
+
+Host::Host(SeedRun& run, Stage stage, const IntactScores& scores)
+    : run_(run), workspace_(run.workspace), stage_(stage), scores_(scores) {
+  if (!workspace_.reuses(stage)) return;
+  const Record& before = workspace_.journal.before();
+  for (const auto& [id, point] : before.points) {
+    if (point.spec.seed != run.seed) continue;
+    done_.insert(id);
+    if (point.same_as.empty() && !point.fine_tuned) by_mask_.emplace(point.mask, id);
+  }
+  if (workspace_.options.retry_failed) return;
+  for (const auto& [id, failure] : before.failed) done_.insert(id);
+}
+
+bool Host::done(const PointSpec& spec) const { return done_.count(point_id(workspace_.experiment_id, spec)) > 0; }
+
+bool Host::enough_for_smoke(const PointSpec& spec) {
+  return workspace_.options.smoke && ++smoke_counts_[spec.table + "/" + spec.sweep] > kSmokePoints;
+}
+
+void Host::evaluate(Model& model, const PlannedPoint& point) {
+  check_stop();
+  if (done(point.spec) || enough_for_smoke(point.spec)) return;
+  PointResult result = describe(model, point);
+  workspace_.journal.point_start(result.point, point.spec);
+  const auto start = std::chrono::steady_clock::now();
+  const auto known = by_mask_.find(result.mask);
+  if (known != by_mask_.end() && !point.fine_tuned) {
+    result.same_as = known->second;
+  } else {
+    measure(model, point, result);
+    for (const MetricResult& metric : result.metrics)
+      if (!std::isfinite(metric.estimate.value))
+        return failed(result.point, "nonfinite", fmt::format("{} is not finite under this mask", metric.name));
+    if (!point.fine_tuned) by_mask_.emplace(result.mask, result.point);
+  }
+  result.dur_s = seconds_since(start);
+  workspace_.journal.point_done(result);
+  done_.insert(result.point);
+  ++workspace_.points.done;
+  workspace_.status.set_points(workspace_.points);
+  workspace_.status.heartbeat();
+}
+
+PointResult Host::describe(Model& model, const PlannedPoint& point) const {
+  PointResult result;
+  result.point = point_id(workspace_.experiment_id, point.spec);
+  result.spec = point.spec;
+  result.step = point.step;
+  result.scope = point.scope;
+  result.fraction = point.fraction;
+  result.heads_total = point.heads_total;
+  result.removed = point.removed;
+  result.mask = mask_sha256(run_.blocks, point.removed);
+  const ModelCost cost = model_cost(model, point.removed, workspace_.report_length);
+  result.params = cost.params;
+  result.attention_flops_per_token = cost.attention_flops_per_token;
+  result.forward = point.forward;
+  result.backward = point.backward;
+  result.fine_tuned = point.fine_tuned;
+  result.split = "report";
+  return result;
+}
+
+void Host::measure(Model& model, const PlannedPoint& point, PointResult& result) {
+  const bool is_base = point.spec.rule == "none";
+  const Outcomes outcomes =
+      is_base ? run_.base_outcomes()
+              : evaluate_masks(model, *workspace_.task, workspace_.report_batches, {point.removed}).front();
+  passes_.forward += static_cast<int64_t>(workspace_.report_batches.size());
+  result.metrics = workspace_.task->evaluate({.outcomes = outcomes,
+                                              .base = is_base ? nullptr : &run_.base_outcomes(),
+                                              .bootstrap_iters = workspace_.experiment.report.bootstrap_iters,
+                                              .seed = stream_seed(static_cast<uint64_t>(run_.seed), "bootstrap")});
+  if (workspace_.experiment.output.samples)
+    result.samples_sha256 =
+        write_samples(workspace_.folder, result.point, samples_of(outcomes, *workspace_.dataset.report));
+}
+
+void Host::failed(const std::string& id, const std::string& reason, const std::string& message) {
+  workspace_.journal.point_failed({id, reason, message});
+  done_.insert(id);
+  log_warn("[{}] point {} failed: {}", to_string(stage_), id, message);
+  ++workspace_.points.failed;
+  workspace_.status.set_points(workspace_.points);
+  const RunOptions& options = workspace_.options;
+  if (options.fail_fast) fail(ExitCode::run_failed, "stopped at the first failed point (--fail-fast): {}", message);
+  if (options.max_failures > 0 && workspace_.points.failed >= options.max_failures)
+    fail(ExitCode::run_failed, "stopped after {} failed points (--max-failures): {}", workspace_.points.failed, message);
+}
+
+Importance Host::intact_scores(const std::string& method, int64_t draw) { return scores_.at({method, draw}); }
+
+Importance Host::score_again(Model& model, const std::string& method, int64_t draw, const HeadSet& removed,
+                             const std::string& sweep, int64_t step) {
+  const ScoreKey key{run_.seed, method, draw, sweep, step};
+  if (workspace_.reuses(stage_))
+    if (auto stored = recorded_importance(workspace_.journal.before(), key, run_.blocks)) return *stored;
+  check_stop();
+  const ScoreInput input{model,
+                         *workspace_.task,
+                         workspace_.score_batches,
+                         static_cast<int64_t>(workspace_.dataset.score->examples.size()),
+                         removed,
+                         stream_seed(static_cast<uint64_t>(run_.seed), fmt::format("rescore/{}/{}", sweep, step))};
+  const Importance scores = importance({{&workspace_.method(method), method, draw}}, input).front();
+  passes_.forward += scores.forward;
+  passes_.backward += scores.backward;
+  record_importance(workspace_, key, scores, run_.blocks, removed);
+  workspace_.status.heartbeat();
+  return scores;
+}
+
+std::pair<int64_t, int64_t> Host::fine_tune(Model& model, const HeadSet& removed, int64_t steps,
+                                            const std::string& name) {
+  TrainOptions options = *workspace_.experiment.train;
+  options.max_steps = workspace_.options.smoke ? std::min<int64_t>(steps, 2) : steps;
+  options.save_steps = steps + 1;  // only the state at the end is kept
+  options.early_stopping_patience = 0;
+  options.load_best_model_at_end = false;
+  const TrainResult trained =
+      train({.model = model,
+             .task = *workspace_.task,
+             .dataset = workspace_.dataset,
+             .options = options,
+             .removed = removed,
+             .folder = workspace_.folder / train_folder(run_.seed) / kSweepCheckpoints / name,
+             .seed = stream_seed(static_cast<uint64_t>(run_.seed), "fine_tune/" + name),
+             .config_yaml = workspace_.config_yaml,
+             .evaluate = false,
+             .sink = [this](const TrainPoint&) { workspace_.status.heartbeat(); }});
+  return {trained.forward, trained.backward};
+}
+
+double Host::select_metric(Model& model, const HeadSet& removed) {
+  check_stop();
+  passes_.forward += static_cast<int64_t>(workspace_.select_batches.size());
+  const auto outcomes = evaluate_masks(model, *workspace_.task, workspace_.select_batches, {removed});
+  workspace_.status.heartbeat();
+  return workspace_.task->headline(outcomes.front());
+}
+
+std::optional<Importance> recorded_importance(const Record& record, const ScoreKey& key, const Blocks& blocks) {
+  const auto at = record.scores.find(key);
+  if (at == record.scores.end() || !at->second.done) return std::nullopt;
+  const RecordedScore& stored = at->second;
+  Importance scores;
+  bool has_stderr = false;
+  scores.ties = stored.done->ties;
+  scores.examples = stored.done->examples;
+  scores.forward = stored.done->forward;
+  scores.backward = stored.done->backward;
+  scores.dur_s = stored.done->dur_s;
+  for (const BlockHeads& block : blocks) {
+    const auto size = static_cast<int64_t>(block.heads.size());
+    torch::Tensor values = torch::zeros({size}, torch::kFloat64);   // [H]
+    torch::Tensor stderrs = torch::zeros({size}, torch::kFloat64);  // [H]
+    const auto row = stored.blocks.find(block.id);
+    if (row == stored.blocks.end()) return std::nullopt;
+    has_stderr = has_stderr || !row->second.stderrs.empty();
+    scores.n = row->second.n;
+    for (size_t i = 0; i < row->second.heads.size(); ++i) {
+      const auto head = std::find(block.heads.begin(), block.heads.end(), row->second.heads[i]);
+      if (head == block.heads.end()) return std::nullopt;
+      const int64_t position = head - block.heads.begin();
+      values[position] = row->second.scores[i];
+      if (!row->second.stderrs.empty()) stderrs[position] = row->second.stderrs[i].value_or(0.0);
+    }
+    scores.values.push_back(values);
+    scores.stderr_.push_back(stderrs);
+  }
+  if (!has_stderr) scores.stderr_.clear();
+  return scores;
+}
+
+void record_importance(Workspace& workspace, const ScoreKey& key, const Importance& importance, const Blocks& blocks,
+                       const HeadSet& removed) {
+  ScoreBlock row{.seed = key.seed, .method = key.method, .draw = key.draw, .n = importance.n, .sweep = key.sweep};
+  ScoreDone done{.seed = key.seed, .method = key.method, .draw = key.draw, .sweep = key.sweep};
+  if (!key.sweep.empty()) row.step = done.step = key.step;
+  for (size_t b = 0; b < blocks.size(); ++b) {
+    row.block = blocks[b].id;
+    row.heads.clear();
+    row.scores.clear();
+    row.stderrs.clear();
+    for (const int64_t position : surviving(blocks[b], removed)) {
+      row.heads.push_back(blocks[b].heads[position]);
+      row.scores.push_back(importance.values[b][position].item<double>());
+      if (!importance.stderr_.empty()) row.stderrs.emplace_back(importance.stderr_[b][position].item<double>());
+    }
+    workspace.journal.score(row);
+  }
+  for (const std::string& warning : importance.warnings) workspace.journal.warn({"tied_scores", warning});
+  done.direction = direction_text(workspace.method(key.method));
+  done.ties = importance.ties;
+  done.examples = importance.examples;
+  done.forward = importance.forward;
+  done.backward = importance.backward;
+  done.dur_s = importance.dur_s;
+  workspace.journal.score_done(done);
+}
+
+}  // namespace headprune

@@ -1,0 +1,107 @@
+#include "run/plan.h"
+
+#include "core/files.h"
+#include "core/random.h"
+#include "core/text.h"
+#include "model/checkpoint.h"
+#include "train/train_batches.h"
+#include "train/trainer.h"
+
+namespace headprune {
+
+namespace {
+
+int64_t batch_count(int64_t examples, int64_t batch_size) { return (examples + batch_size - 1) / batch_size; }
+
+int64_t size_of(const std::shared_ptr<const Split>& split) { return static_cast<int64_t>(split->examples.size()); }
+
+int64_t training_steps(const Experiment& experiment, const Dataset& dataset) {
+  if (!experiment.train) return 0;
+  return planned_steps(dataset.train->examples, *experiment.train,
+                       stream_seed(static_cast<uint64_t>(experiment.seeds.front()), "train"));
+}
+
+}  // namespace
+
+ModelInput model_input(const Dataset& dataset) {
+  ModelInput input;
+  input.vocabulary_size = dataset.vocabulary->size();
+  input.outputs = static_cast<int64_t>(dataset.labels.size());
+  for (const auto& split : {dataset.train, dataset.score, dataset.select, dataset.report})
+    for (const Example& example : split->examples)
+      input.max_length = std::max(input.max_length, static_cast<int64_t>(example.tokens.size()));
+  return input;
+}
+
+Dataset load_dataset(const Experiment& experiment) {
+  LoadInput input;
+  input.seed = static_cast<uint64_t>(experiment.seeds.front());
+  if (const auto folder = experiment.model.make()->load_path())
+    input.vocabulary = std::make_shared<const Vocabulary>(read_vocabulary(*folder));
+  return experiment.data.make()->load(input);
+}
+
+ExperimentPlan plan_experiment(const Experiment& experiment, const Dataset& dataset) {
+  ExperimentPlan plan;
+  const auto family = experiment.model.make();
+  const Blocks blocks = family->blocks();
+  const std::vector<MethodDraws> scored = method_draws(experiment.score);
+  const int64_t score_batches = batch_count(size_of(dataset.score), experiment.score.batch_size);
+  const int64_t select_batches = batch_count(size_of(dataset.select), experiment.score.batch_size);
+  const int64_t report_batches = batch_count(size_of(dataset.report), experiment.score.batch_size);
+  plan.heads = static_cast<int64_t>(all_heads(blocks).size());
+  plan.params = family->parameter_estimate(model_input(dataset));
+
+  plan.points = 1;  // the base
+  int64_t scorings = experiment.score.methods.empty() ? 0 : 1;
+  plan.train_steps = training_steps(experiment, dataset);
+  for (const auto& item : experiment.prune.sweeps) {
+    const auto rule = item.make();
+    const SweepPlan sweep = rule->plan(blocks, chosen_methods(scored, rule->methods()));
+    plan.points += sweep.points;
+    scorings += sweep.scorings;
+    plan.train_steps += sweep.train_steps;
+    for (const std::string& message : sweep.messages)
+      if (!message.empty()) plan.messages.push_back(item.label + ": " + message);
+  }
+  const SensitivityPlan tables = plan_sensitivity(experiment.sensitivity, blocks, scored);
+  plan.points += tables.points;
+
+  const auto seeds = static_cast<int64_t>(experiment.seeds.size());
+  plan.forward = seeds * (scorings * score_batches + plan.points * report_batches +
+                          tables.select_evaluations * select_batches + plan.train_steps);
+  plan.backward = seeds * (scorings * score_batches + plan.train_steps);
+  if (experiment.train)
+    plan.disk_bytes = static_cast<uint64_t>(seeds) *
+                      (checkpoint_bytes(plan.params, *experiment.train) + static_cast<uint64_t>(plan.params) * 4);
+  constexpr uint64_t kBytesPerPoint = 4096, kBytesPerSample = 256;
+  plan.points *= seeds;
+  plan.train_steps *= seeds;
+  plan.disk_bytes += static_cast<uint64_t>(plan.points) * kBytesPerPoint;
+  if (experiment.output.samples)
+    plan.disk_bytes += static_cast<uint64_t>(plan.points * size_of(dataset.report)) * kBytesPerSample;
+  return plan;
+}
+
+std::string ExperimentPlan::text() const {
+  std::string text = fmt::format(
+      "{} heads, {} parameters\n{} points to evaluate, all seeds together\nabout {} forward and {} backward passes over "
+      "one batch, {} training steps among them\nabout {} of disk\n",
+      heads, params, points, forward, backward, train_steps, bytes_text(disk_bytes));
+  for (const std::string& message : messages) text += message + "\n";
+  return text;
+}
+
+Json ExperimentPlan::to_json() const {
+  return {{"heads", heads},     {"params", params},     {"points", points},         {"train_steps", train_steps},
+          {"forward", forward}, {"backward", backward}, {"disk_bytes", disk_bytes}, {"messages", messages}};
+}
+
+void check_disk(const ExperimentPlan& plan, const std::filesystem::path& folder) {
+  const uint64_t free = bytes_free(folder);
+  if (free < plan.disk_bytes)
+    fail(ExitCode::io, "{} has {} free and the run needs about {}: free some space, or choose another output.dir",
+         folder.string(), bytes_text(free), bytes_text(plan.disk_bytes));
+}
+
+}  // namespace headprune

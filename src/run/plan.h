@@ -1,0 +1,38 @@
+// What an experiment will do, known before it does it: for `validate`, --dry-run, status.json and the disk check.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "run/experiment.h"
+
+namespace headprune {
+
+struct ExperimentPlan {
+  int64_t heads = 0;
+  int64_t params = 0;
+  int64_t points = 0;  // all seeds, the base included
+  // Passes over one batch, all seeds.
+  int64_t train_steps = 0;
+  int64_t forward = 0, backward = 0;
+  uint64_t disk_bytes = 0;
+  std::vector<std::string> messages;  // merged fractions and the like
+
+  /// For people, a few lines.
+  std::string text() const;
+  Json to_json() const;
+};
+
+/// `dataset` is the experiment's. Throws Error(usage) when options cannot be met.
+ExperimentPlan plan_experiment(const Experiment& experiment, const Dataset& dataset);
+
+/// Error(io) when the file system of `folder` has less room than the plan needs.
+void check_disk(const ExperimentPlan& plan, const std::filesystem::path& folder);
+
+/// What a model must fit; seed and device are left to the caller.
+ModelInput model_input(const Dataset& dataset);
+
+/// Reads the experiment's data, as every command that looks at it does.
+Dataset load_dataset(const Experiment& experiment);
+
+}  // namespace headprune

@@ -1,0 +1,238 @@
+#include "run/run.h"
+
+#include "config/dump.h"
+#include "core/files.h"
+#include "core/hash.h"
+#include "core/log.h"
+#include "core/stop.h"
+#include "core/text.h"
+#include "report/views.h"
+#include "run/facts.h"
+#include "run/fingerprint.h"
+#include "run/plan.h"
+#include "run/stages.h"
+
+namespace headprune {
+
+namespace {
+
+Json input_list(const std::vector<InputFile>& inputs) {
+  Json list = Json::array();
+  for (const InputFile& input : inputs)
+    list.push_back({{"role", input.role},
+                    {"path", fs::absolute(input.path).string()},
+                    {"bytes", fs::file_size(input.path)},
+                    {"sha256", sha256_file(input.path)}});
+  return list;
+}
+
+Json environment(const LoadRecord& loaded) {
+  Json env = Json::object();
+  for (const auto& [name, value] : loaded.environment) env[name] = value;
+  for (const char* name : {"OMP_NUM_THREADS", "ATEN_CPU_CAPABILITY", "CI", "NO_COLOR", "SLURM_JOB_ID"})
+    if (const char* value = std::getenv(name)) env[name] = value;
+  return env;
+}
+
+/// A folder of this experiment: opened, and on the first attempt described by run.json and the two configurations.
+struct Prepared {
+  OpenedFolder folder;
+  std::string run_sha256;
+  std::string config_yaml;
+};
+
+Prepared prepare_folder(const Loaded<Experiment>& loaded, const RunOptions& options, RunContext context) {
+  const Experiment& experiment = loaded.value;
+  const std::string yaml = config_yaml(experiment, {.extras = &loaded.extras});
+  Prepared prepared{open_run_folder({.dir = experiment.output.dir,
+                                     .name = experiment.name,
+                                     .out = options.out,
+                                     .fresh = options.fresh,
+                                     .experiment_id = context.experiment_id,
+                                     .config_yaml = yaml,
+                                     .inputs = context.inputs}),
+                    "", yaml};
+  const fs::path& folder = prepared.folder.path;
+  log_to_file(folder / kLogText);
+  if (prepared.folder.continued) {
+    const RunContext stored = read_run_context(folder);
+    const std::vector<std::string> changed = fingerprint_diff(stored.fingerprint, context.fingerprint);
+    if (!changed.empty() && !options.accept_fingerprint)
+      fail(ExitCode::incomparable,
+           "{} was begun under other circumstances ({}): its numbers would not be comparable; use --new to start "
+           "afresh, or --accept-fingerprint to continue and mark the results as mixed",
+           folder.string(), join(changed, "; "));
+    prepared.run_sha256 = sha256_file(folder / kRunJson);
+    log_info("[run] continuing {}", folder.string());
+  } else {
+    if (!prepared.folder.other.empty())
+      log_info("[run] {} holds another experiment ({}); this one goes to {}", prepared.folder.other.string(),
+               join(prepared.folder.changed, "; "), folder.string());
+    const std::string source = loaded.files.empty() ? "" : loaded.files.front().text;
+    write_file(folder / kConfigSource, source);
+    write_file(folder / kConfig, yaml);
+    prepared.run_sha256 = write_run_context(folder, context);
+    log_info("[run] results go to {}", folder.string());
+  }
+  return prepared;
+}
+
+RunContext make_context(const Loaded<Experiment>& loaded, const RunOptions& options, torch::Device device,
+                        const std::vector<InputFile>& inputs) {
+  RunContext context;
+  context.name = loaded.value.name;
+  context.experiment_id = experiment_id(loaded.value, inputs);
+  if (options.smoke) context.experiment_id = sha256("smoke " + context.experiment_id);
+  context.created = utc_now();
+  context.tool = tool_info().to_json();
+  context.argv = options.argv;
+  context.overrides = options.overrides;
+  for (const ConfigFile& file : loaded.files)
+    context.config_files.push_back({{"path", file.path.string()}, {"sha256", file.sha256}, {"text", file.text}});
+  context.inputs = input_list(inputs);
+  context.env = environment(loaded);
+  context.host = host_info().to_json();
+  context.fingerprint = fingerprint(loaded.value, device);
+  return context;
+}
+
+void make_all_batches(Workspace& workspace) {
+  const BatchPlan plan{.examples = workspace.experiment.score.batch_size};
+  workspace.score_batches = make_batches(*workspace.dataset.score, plan, workspace.device);
+  workspace.select_batches = make_batches(*workspace.dataset.select, plan, workspace.device);
+  workspace.report_batches = make_batches(*workspace.dataset.report, plan, workspace.device);
+  for (const Example& example : workspace.dataset.report->examples)
+    workspace.report_length = std::max(workspace.report_length, static_cast<int64_t>(example.tokens.size()));
+}
+
+/// The stage that evaluates a point.
+Stage stage_of(const PointSpec& spec) {
+  if (!spec.table.empty()) return Stage::sensitivity;
+  return spec.sweep.empty() ? Stage::evaluate : Stage::prune;
+}
+
+/// What earlier attempts did that this one will not do again.
+PointCounts points_so_far(const Workspace& workspace, int64_t total) {
+  const Record& before = workspace.journal.before();
+  PointCounts counts{.total = total};
+  for (const auto& [id, point] : before.points) counts.done += workspace.reuses(stage_of(point.spec)) ? 1 : 0;
+  if (!workspace.options.retry_failed) counts.failed = static_cast<int64_t>(before.failed.size());
+  return counts;
+}
+
+/// All stages of one seed, as far as --until lets them.
+void run_seed(Workspace& workspace, int64_t seed) {
+  SeedRun run{.workspace = workspace, .seed = seed};
+  IntactScores scores;
+  const auto until = workspace.options.until.value_or(Stage::results);
+  const auto stage = [&](Stage which, auto work) {
+    if (which > until) return;
+    check_stop();
+    run_stage(workspace, which, seed, work);
+  };
+  stage(Stage::model, [&] { return model_stage(run); });
+  stage(Stage::evaluate, [&] { return evaluate_stage(run); });
+  stage(Stage::score, [&] { return score_stage(run, scores); });
+  stage(Stage::prune, [&] { return prune_stage(run, scores); });
+  stage(Stage::sensitivity, [&] { return sensitivity_stage(run, scores); });
+  stage(Stage::surgery, [&] { return surgery_stage(run); });
+}
+
+void run_stages(Workspace& workspace, Dataset dataset) {
+  run_stage(workspace, Stage::data, std::nullopt, [&] {
+    workspace.dataset = std::move(dataset);
+    for (const std::string& warning : workspace.dataset.warnings) workspace.journal.warn({"data", warning});
+    for (const std::string& shared : workspace.dataset.shared_splits())
+      workspace.journal.warn({"shared_splits", "the same data serves two roles (" + shared +
+                                                   "): numbers of the report split are optimistic"});
+    make_all_batches(workspace);
+    return Passes();
+  });
+  for (const int64_t seed : workspace.experiment.seeds)
+    if (workspace.options.until.value_or(Stage::results) > Stage::data) run_seed(workspace, seed);
+}
+
+/// What stands in the journal, the status and the views when the stages ended by themselves.
+ExitCode finish(Workspace& workspace, double seconds) {
+  const RunOptions& options = workspace.options;
+  if (options.until && *options.until < Stage::results) {
+    workspace.status.set_state(RunState::interrupted, fmt::format("--until {}", to_string(*options.until)));
+    write_views(workspace.folder);
+    return ExitCode::ok;
+  }
+  const bool all_done = workspace.points.failed == 0;
+  workspace.journal.run_done({all_done ? "completed" : "partial", workspace.points, seconds});
+  run_stage(workspace, Stage::results, std::nullopt, [&] {
+    write_views(workspace.folder);
+    return Passes();
+  });
+  workspace.status.set_state(all_done ? RunState::completed : RunState::partial);
+  return all_done ? ExitCode::ok : ExitCode::points_failed;
+}
+
+/// After a signal or an error: say so where a later look finds it. A full disk may refuse even that.
+void leave_word(Workspace& workspace, const Error& error) {
+  try {
+    const auto* interrupted = dynamic_cast<const Interrupted*>(&error);
+    const std::string stage = workspace.status.status().stage;
+    if (interrupted)
+      workspace.journal.interrupted({signal_name(interrupted->signal()), stage});
+    else
+      workspace.journal.run_done({"failed", workspace.points, 0});
+    workspace.status.set_state(interrupted ? RunState::interrupted : RunState::failed, error.what());
+    write_views(workspace.folder);
+  } catch (const Error& second) {
+    log_warn("[run] could not record why the run ended: {}", second.what());
+  }
+}
+
+}  // namespace
+
+RunOutcome run_experiment(const Loaded<Experiment>& loaded, const RunOptions& options) {
+  const double start = monotonic_seconds();
+  const Experiment& experiment = loaded.value;
+  install_signal_handlers(experiment.runtime.signals);
+  const torch::Device device = configure_runtime(experiment.runtime);
+  const std::vector<InputFile> inputs = experiment.data.make()->inputs();
+  Dataset dataset = load_dataset(experiment);
+  const ExperimentPlan plan = plan_experiment(experiment, dataset);
+  check_disk(plan, options.out.empty() ? experiment.output.dir : options.out);
+  RunContext context = make_context(loaded, options, device, inputs);
+
+  const Prepared prepared = prepare_folder(loaded, options, context);
+  const fs::path& folder = prepared.folder.path;
+  remove_temporaries(folder);
+  Journal journal(folder);
+  journal.run_start(context.experiment_id, prepared.run_sha256);
+  journal.env(context.fingerprint);
+  journal.config(sha256_file(folder / kConfig));
+  journal.facts(run_facts(experiment, dataset));
+  StatusFile status(folder, journal.attempt());
+  TrainLog train_log(folder, journal.attempt());
+
+  Workspace workspace{.experiment = experiment,
+                      .options = options,
+                      .experiment_id = context.experiment_id,
+                      .folder = folder,
+                      .config_yaml = prepared.config_yaml,
+                      .journal = journal,
+                      .status = status,
+                      .train_log = train_log};
+  workspace.task = experiment.task.make();
+  for (const auto& item : experiment.score.methods) workspace.methods.push_back({item.label, item.make()});
+  workspace.device = device;
+  workspace.points = points_so_far(workspace, plan.points);
+  for (const std::string& message : plan.messages) log_info("[plan] {}", message);
+  try {
+    run_stages(workspace, std::move(dataset));
+    return {finish(workspace, monotonic_seconds() - start), folder};
+  } catch (const Error& error) {
+    leave_word(workspace, error);
+    throw;
+  } catch (const std::exception& error) {  // LibTorch's, the allocator's: main calls them unexpected
+    leave_word(workspace, Error(ExitCode::unexpected, error.what()));
+    throw;
+  }
+}
+
+}  // namespace headprune

@@ -1,0 +1,85 @@
+#include "core/files.h"
+#include "core/log.h"
+#include "core/random.h"
+#include "model/checkpoint.h"
+#include "run/plan.h"
+#include "run/stages.h"
+#include "train/trainer.h"
+
+namespace headprune {
+
+namespace {
+
+/// Writes the finished model as a folder of its own.
+std::string save_model(const Workspace& workspace, const SeedRun& run, const fs::path& folder) {
+  make_folders(folder.parent_path());
+  FolderWriter writer(folder);
+  write_model(writer, *run.model, workspace.dataset.vocabulary.get(),
+              {{"headprune.experiment_id", workspace.experiment_id},
+               {"headprune.mask_sha256", mask_sha256(run.model->blocks(), HeadSet())}});
+  return writer.commit();
+}
+
+TrainResult train_model(SeedRun& run) {
+  Workspace& workspace = run.workspace;
+  TrainOptions options = *workspace.experiment.train;
+  if (workspace.options.smoke) options.max_steps = 2;
+  const fs::path folder = workspace.folder / train_folder(run.seed);
+  const auto record_row = [&](const TrainPoint& row) {
+    workspace.train_log.append({.seed = run.seed,
+                                .step = row.step,
+                                .epoch = row.epoch,
+                                .split = row.split,
+                                .name = row.name,
+                                .value = row.value});
+    workspace.status.heartbeat();
+  };
+  return train({.model = *run.model,
+                .task = *workspace.task,
+                .dataset = workspace.dataset,
+                .options = options,
+                .removed = HeadSet(),
+                .folder = folder,
+                .seed = stream_seed(static_cast<uint64_t>(run.seed), "train"),
+                .config_yaml = workspace.config_yaml,
+                .sink = record_row,
+                .on_checkpoint =
+                    [&](const SavedCheckpoint& saved) {
+                      workspace.journal.checkpoint({run.seed, saved.step,
+                                                    fs::relative(saved.path, workspace.folder).string(),
+                                                    saved.manifest_sha256});
+                    },
+                .on_warning = [&](const std::string& message) { workspace.journal.warn({"training", message}); }});
+}
+
+}  // namespace
+
+Passes model_stage(SeedRun& run) {
+  Workspace& workspace = run.workspace;
+  const auto family = workspace.experiment.model.make();
+  const bool several = workspace.experiment.seeds.size() > 1;
+  const fs::path relative = model_folder(run.seed, several);
+  const fs::path folder = workspace.folder / relative;
+  const Record& before = workspace.journal.before();
+  ModelInput input = model_input(workspace.dataset);
+  input.seed = stream_seed(static_cast<uint64_t>(run.seed), "init");
+  input.device = workspace.device;
+  run.model = family->build(input);
+  Passes passes;
+  if (!workspace.experiment.train) {
+    workspace.journal.model({run.seed, 0, family->load_path()->string(), ""});
+  } else if (workspace.reuses(Stage::model) && before.models.count(run.seed) && verify_manifest(folder).empty()) {
+    load_state(*run.model, read_tensors(folder / "model.safetensors"), folder.string());
+    log_info("[model] seed {}: trained before, read from {}", run.seed, folder.string());
+  } else {
+    if (!workspace.reuses(Stage::model)) fs::remove_all(workspace.folder / train_folder(run.seed));
+    const TrainResult trained = train_model(run);
+    passes = {trained.forward, trained.backward};
+    workspace.journal.model({run.seed, trained.steps, relative.string(), save_model(workspace, run, folder)});
+  }
+  run.model->eval();
+  run.blocks = run.model->blocks();
+  return passes;
+}
+
+}  // namespace headprune

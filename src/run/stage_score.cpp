@@ -1,0 +1,44 @@
+#include "core/random.h"
+#include "run/stages.h"
+
+namespace headprune {
+
+Passes score_stage(SeedRun& run, IntactScores& scores) {
+  Workspace& workspace = run.workspace;
+  std::vector<ScoreRequest> requests;
+  std::vector<ScoreKey> missing;
+  for (const NamedMethod& named : workspace.methods) {
+    for (int64_t draw = 0; draw < named.method->draws(); ++draw) {
+      requests.push_back({named.method.get(), named.label, draw});
+      const ScoreKey key{run.seed, named.label, draw};
+      std::optional<Importance> stored;
+      if (workspace.reuses(Stage::score)) stored = recorded_importance(workspace.journal.before(), key, run.blocks);
+      if (stored)
+        scores[{named.label, draw}] = *stored;
+      else
+        missing.push_back(key);
+    }
+  }
+  if (missing.empty()) return {};
+
+  // All methods again, not the missing ones alone: which attention path runs depends on what the pass is asked for, and
+  // a continued run must find the same bytes as an uninterrupted one.
+  const HeadSet nothing_removed;
+  const ScoreInput input{*run.model,
+                         *workspace.task,
+                         workspace.score_batches,
+                         static_cast<int64_t>(workspace.dataset.score->examples.size()),
+                         nothing_removed,
+                         stream_seed(static_cast<uint64_t>(run.seed), "score")};
+  const std::vector<Importance> computed = importance(requests, input);
+  for (size_t i = 0; i < requests.size(); ++i) {
+    const ScoreKey key{run.seed, requests[i].label, requests[i].draw};
+    scores[{key.method, key.draw}] = computed[i];
+    if (std::find(missing.begin(), missing.end(), key) != missing.end())
+      record_importance(workspace, key, computed[i], run.blocks, nothing_removed);
+  }
+  workspace.status.heartbeat();
+  return {computed.front().forward, computed.front().backward};
+}
+
+}  // namespace headprune

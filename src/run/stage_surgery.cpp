@@ -1,0 +1,143 @@
+#include <algorithm>
+#include <cmath>
+
+#include "core/log.h"
+#include "core/stop.h"
+#include "record/journal.h"
+#include "run/stages.h"
+
+namespace headprune {
+
+namespace {
+
+/// Logits of float32 agree to this, relative to the largest logit where that exceeds 1.
+constexpr double kTolerance = 1e-5;
+
+/// The points of the first sweep's first method whose fractions are nearest to those asked for, each once.
+std::vector<PointResult> chosen_points(const Record& record, const SeedRun& run) {
+  const Experiment& experiment = run.workspace.experiment;
+  std::vector<PointResult> chosen;
+  if (experiment.prune.sweeps.empty()) return chosen;
+  std::vector<const PointResult*> curve;
+  for (const auto& [id, point] : record.points)
+    if (point.spec.seed == run.seed && point.spec.sweep == experiment.prune.sweeps.front().label &&
+        point.spec.draw.value_or(0) == 0)
+      curve.push_back(&point);
+  std::string method;
+  for (const NamedMethod& named : run.workspace.methods)
+    if (method.empty() && std::any_of(curve.begin(), curve.end(),
+                                      [&](const PointResult* point) { return point->spec.method == named.label; }))
+      method = named.label;
+  for (const double fraction : experiment.surgery.fractions) {
+    const PointResult* nearest = nullptr;
+    for (const PointResult* point : curve)
+      if (point->spec.method == method &&
+          (!nearest || std::abs(point->fraction - fraction) < std::abs(nearest->fraction - fraction)))
+        nearest = point;
+    if (nearest && std::none_of(chosen.begin(), chosen.end(),
+                                [&](const PointResult& other) { return other.point == nearest->point; }))
+      chosen.push_back(*nearest);
+  }
+  return chosen;
+}
+
+/// max |masked - removed| over every logit of the report split, and the tolerance for logits of this size.
+SurgeryResult compare_forms(const SeedRun& run, Model& removed, const PointResult& point) {
+  const torch::NoGradGuard no_grad;
+  double difference = 0, largest = 1;
+  bool finite = true;
+  for (const Batch& batch : run.workspace.report_batches) {
+    check_stop();
+    HeadProbe probe;
+    probe.gates = mask_gates(run.blocks, point.removed, run.workspace.device);
+    const torch::Tensor masked = run.model->forward(batch, probe).values;
+    const torch::Tensor logits = removed.forward(batch).values;
+    // A padded position of a language model predicts nothing; what stands there is compared all the same.
+    difference = std::max(difference, (masked - logits).abs().max().item<double>());
+    largest = std::max(largest, masked.abs().max().item<double>());
+    finite = finite && std::isfinite(difference) && std::isfinite(largest);
+  }
+  const double tolerance = kTolerance * largest;
+  return {point.point, difference, tolerance, finite && difference <= tolerance};
+}
+
+/// A batch without padding: `size` sequences of `length` tokens taken from the report split, one after the other.
+Batch timing_batch(const Workspace& workspace, int64_t size, int64_t length) {
+  std::vector<int64_t> stream;
+  for (const Example& example : workspace.dataset.report->examples)
+    stream.insert(stream.end(), example.tokens.begin(), example.tokens.end());
+  std::vector<Example> examples(static_cast<size_t>(size));
+  std::vector<int64_t> indices;
+  size_t next = 0;
+  for (Example& example : examples) {
+    for (int64_t i = 0; i < length; ++i) example.tokens.push_back(stream[next++ % stream.size()]);
+    if (workspace.dataset.labels.empty())
+      example.targets.assign(static_cast<size_t>(length), kNoTarget);
+    else
+      example.label = 0;
+    indices.push_back(static_cast<int64_t>(indices.size()));
+  }
+  return make_batch(examples, indices, workspace.device);
+}
+
+/// Intact, masked and removed alternate, so that a slow moment of the machine hits all three.
+Passes time_forms(const SeedRun& run, Model& removed, const PointResult& point, int64_t batch_size) {
+  Workspace& workspace = run.workspace;
+  const TimingSection& options = workspace.experiment.surgery.timing;
+  const torch::NoGradGuard no_grad;
+  const int64_t length = options.sequence_length > 0 ? options.sequence_length : workspace.report_length;
+  const Batch batch = timing_batch(workspace, batch_size, length);
+  HeadProbe probe;
+  probe.gates = mask_gates(run.blocks, point.removed, workspace.device);
+  std::vector<TimingResult> forms;
+  for (const char* form : {"intact", "masked", "removed"})
+    forms.push_back({point.point, form, batch_size, length, options.warmup, {}});
+  for (int64_t repeat = -options.warmup; repeat < options.repeats; ++repeat) {
+    for (TimingResult& form : forms) {
+      check_stop();
+      const auto start = std::chrono::steady_clock::now();
+      // .item() waits for an accelerator to finish.
+      const ModelOutput output = form.form == "removed"  ? removed.forward(batch)
+                                 : form.form == "masked" ? run.model->forward(batch, probe)
+                                                         : run.model->forward(batch);
+      output.values.sum().item<double>();
+      if (repeat >= 0)
+        form.seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+    }
+  }
+  for (const TimingResult& form : forms) workspace.journal.timing(form);
+  return {3 * (options.warmup + options.repeats), 0};
+}
+
+}  // namespace
+
+Passes surgery_stage(SeedRun& run) {
+  Workspace& workspace = run.workspace;
+  const Record record = read_record(workspace.folder);
+  Passes passes;
+  for (const PointResult& point : chosen_points(record, run)) {
+    const auto removed = run.model->copy();
+    removed->remove_heads(point.removed);
+    removed->eval();
+    if (!workspace.reuses(Stage::surgery) || !record.surgery.count(point.point)) {
+      const SurgeryResult result = compare_forms(run, *removed, point);
+      passes.forward += 2 * static_cast<int64_t>(workspace.report_batches.size());
+      workspace.journal.surgery(result);
+      log_info("[surgery] seed {}: {} heads removed for real, logits differ from masking by at most {:.2g}", run.seed,
+               point.removed.size(), result.max_abs_diff);
+      if (!result.ok)
+        fail(ExitCode::run_failed,
+             "removing heads of point {} changed the logits by {:.3g}, more than {:.3g}: this is a bug in headprune or "
+             "a non-finite model; nothing after the surgery stage was run",
+             point.point, result.max_abs_diff, result.tolerance);
+    }
+    for (const int64_t batch_size : workspace.experiment.surgery.timing.batch_sizes) {
+      const Passes timed = time_forms(run, *removed, point, batch_size);
+      passes.forward += timed.forward;
+    }
+    workspace.status.heartbeat();
+  }
+  return passes;
+}
+
+}  // namespace headprune

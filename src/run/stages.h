@@ -1,0 +1,20 @@
+// The stages of one seed, in the order in which they run. Each reads what the stages before it left in the workspace
+// and in the record, and skips what is recorded already.
+#pragma once
+
+#include "run/host.h"
+
+namespace headprune {
+
+/// Trains, or loads, the model of this seed.
+Passes model_stage(SeedRun& run);
+/// The unpruned model on the report split.
+Passes evaluate_stage(SeedRun& run);
+/// Every method, in one pass.
+Passes score_stage(SeedRun& run, IntactScores& scores);
+Passes prune_stage(SeedRun& run, const IntactScores& scores);
+Passes sensitivity_stage(SeedRun& run, const IntactScores& scores);
+/// Heads removed for real: equality with masking, and timing.
+Passes surgery_stage(SeedRun& run);
+
+}  // namespace headprune

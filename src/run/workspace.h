@@ -1,0 +1,96 @@
+// What the stages of a run share: the decoded experiment, the run folder and its journal, the data, and one seed's
+// model. Filled from left to right; no stage reaches back.
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "record/journal.h"
+#include "record/run_folder.h"
+#include "record/status.h"
+#include "record/train_log.h"
+#include "run/experiment.h"
+
+namespace headprune {
+
+enum class Stage { data, model, evaluate, score, prune, sensitivity, surgery, results };
+const char* to_string(Stage stage);
+/// Throws Error(usage) listing the stages.
+Stage parse_stage(const std::string& text);
+
+/// Options of `headprune run`.
+struct RunOptions {
+  std::filesystem::path out;  // --out: exactly this run folder
+  bool fresh = false;         // --new
+  bool smoke = false;
+  bool accept_fingerprint = false;
+  bool retry_failed = false;
+  bool fail_fast = false;
+  int64_t max_failures = 0;  // 0 = no limit
+  std::optional<Stage> until, from;
+  std::vector<std::string> argv, overrides;
+};
+
+/// One score method as the experiment names it.
+struct NamedMethod {
+  std::string label;
+  std::shared_ptr<const ScoreMethod> method;
+};
+
+/// Shared by all seeds.
+struct Workspace {
+  const Experiment& experiment;
+  const RunOptions& options;
+  std::string experiment_id;
+  std::filesystem::path folder;
+  std::string config_yaml;
+  Journal& journal;
+  StatusFile& status;
+  TrainLog& train_log;
+
+  Dataset dataset;
+  std::shared_ptr<const Task> task;
+  std::vector<NamedMethod> methods;
+  torch::Device device = torch::kCPU;
+  std::vector<Batch> score_batches, select_batches, report_batches;
+  int64_t report_length = 0;  // longest example of the report split
+  PointCounts points;
+
+  /// Whether what an earlier attempt recorded for `stage` is used again: not with --from an earlier or the same stage.
+  bool reuses(Stage stage) const { return !options.from || stage < *options.from; }
+  const ScoreMethod& method(const std::string& label) const;
+};
+
+/// One repetition. `model` is intact for the whole of it: rules that train work on copies.
+struct SeedRun {
+  Workspace& workspace;
+  int64_t seed = 0;
+  std::shared_ptr<Model> model;
+  Blocks blocks;  // of the intact model
+  std::optional<Outcomes> base;  // the unpruned model on the report split, once computed
+
+  /// The unpruned outcomes, computed when first needed.
+  const Outcomes& base_outcomes();
+};
+
+/// A stage's passes, for its stage_done.
+struct Passes {
+  int64_t forward = 0, backward = 0;
+};
+
+/// Announces a stage in journal and status, runs `work` (which returns its Passes) and records what it took.
+template <class Work>
+void run_stage(Workspace& workspace, Stage stage, std::optional<int64_t> seed, Work work) {
+  workspace.status.set_stage(to_string(stage));
+  workspace.journal.stage_start({to_string(stage), seed});
+  const auto start = std::chrono::steady_clock::now();
+  const Passes passes = work();
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  workspace.journal.stage_done({to_string(stage), seed, seconds, passes.forward, passes.backward});
+}
+
+}  // namespace headprune

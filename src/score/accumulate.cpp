@@ -1,0 +1,132 @@
+#include "score/accumulate.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/error.h"
+
+namespace headprune {
+namespace {
+
+int64_t head_count(const BlockHeads& block) { return static_cast<int64_t>(block.heads.size()); }
+
+torch::Tensor zeros(const BlockHeads& block) { return torch::zeros({head_count(block)}, torch::kFloat64); }
+
+/// Moves values to where sums are kept. [B, H] float64, CPU; removed heads read 0, whatever stood there.
+torch::Tensor checked_values(const torch::Tensor& values, const Batch& batch, const FiniteCheck& check) {
+  TORCH_CHECK(values.dim() == 2 && values.size(0) == batch.size() && values.size(1) == head_count(check.block),
+              "a score gave values of another shape than [B, H]");
+  const torch::Tensor wide = values.to(torch::kCPU, torch::kFloat64);
+  require_finite(wide, batch, check);
+  return torch::where(check.survives, wide, torch::zeros({}, torch::kFloat64));
+}
+
+}  // namespace
+
+PerBlock surviving_heads(const Blocks& blocks, const HeadSet& removed) {
+  PerBlock result;
+  for (const BlockHeads& block : blocks) {
+    torch::Tensor survives = torch::ones({head_count(block)}, torch::kBool);
+    for (size_t h = 0; h < block.heads.size(); ++h) {
+      if (removed.contains({block.id, block.heads[h]})) survives[static_cast<int64_t>(h)] = false;
+    }
+    result.push_back(survives);
+  }
+  return result;
+}
+
+torch::Tensor query_mask(const Batch& batch) { return batch.present.unsqueeze(1); }  // [B, 1, T]
+
+void require_finite(const torch::Tensor& values, const Batch& batch, const FiniteCheck& check) {
+  const torch::Tensor bad = values.isfinite().logical_not().cpu().logical_and(check.survives);
+  if (!bad.any().item<bool>()) return;
+  const torch::Tensor first = bad.nonzero()[0];  // [2]: example, head
+  const int64_t example = first[0].item<int64_t>(), head = first[1].item<int64_t>();
+  fail(ExitCode::run_failed,
+       "score {}: head {} comes to {} on example {} of the score split; the model overflows there: train it further or "
+       "differently, or leave that example out",
+       check.score, to_string(HeadId{check.block.id, check.block.heads[static_cast<size_t>(head)]}),
+       values[example][head].item<double>(), batch.examples[static_cast<size_t>(example)]);
+}
+
+ExampleMean::ExampleMean(std::string score, const ScoreInput& input)
+    : score_(std::move(score)),
+      blocks_(input.model.blocks()),
+      survives_(surviving_heads(blocks_, input.removed)),
+      moments_(blocks_.size()) {
+  for (size_t b = 0; b < blocks_.size(); ++b) moments_[b].mean = zeros(blocks_[b]), moments_[b].squares = zeros(blocks_[b]);
+}
+
+void ExampleMean::add(size_t block, const torch::Tensor& values, const Batch& batch, const torch::Tensor& counted) {
+  torch::Tensor rows = checked_values(values, batch, {score_, blocks_[block], survives_[block]});
+  if (counted.defined()) rows = rows.index({counted.cpu()});  // [B', H]
+  const int64_t n = rows.size(0);
+  if (n == 0) return;
+  Moments& all = moments_[block];
+  const torch::Tensor mean = rows.mean(0);               // [H]
+  const torch::Tensor squares = (rows - mean).square().sum(0);  // [H]
+  const torch::Tensor delta = mean - all.mean;
+  const auto before = static_cast<double>(all.n), more = static_cast<double>(n);
+  all.mean = all.mean + delta * (more / (before + more));
+  all.squares = all.squares + squares + delta.square() * (before * more / (before + more));
+  all.n += n;
+}
+
+RawScores ExampleMean::finish() const {
+  RawScores raw;
+  for (size_t b = 0; b < blocks_.size(); ++b) {
+    const Moments& all = moments_[b];
+    raw.n = std::max(raw.n, all.n);
+    raw.values.push_back(all.mean);
+    const auto n = static_cast<double>(all.n);
+    raw.stderr_.push_back(all.n > 1 ? (all.squares / (n * (n - 1))).sqrt() : zeros(blocks_[b]));
+  }
+  if (raw.n == 0) {
+    fail(ExitCode::run_failed, "score {}: no example of the score split has a position that it counts; give it longer "
+                               "examples, or drop this score", score_);
+  }
+  if (raw.n == 1) raw.stderr_.clear();
+  return raw;
+}
+
+ExampleRatio::ExampleRatio(std::string score, const ScoreInput& input)
+    : score_(std::move(score)),
+      blocks_(input.model.blocks()),
+      survives_(surviving_heads(blocks_, input.removed)),
+      sums_(blocks_.size()) {
+  for (size_t b = 0; b < blocks_.size(); ++b) {
+    Sums& sums = sums_[b];
+    sums.y = zeros(blocks_[b]), sums.yy = zeros(blocks_[b]), sums.yn = zeros(blocks_[b]);
+  }
+}
+
+void ExampleRatio::add(size_t block, const torch::Tensor& values, const torch::Tensor& counts, const Batch& batch) {
+  const torch::Tensor y = checked_values(values, batch, {score_, blocks_[block], survives_[block]});  // [B, H]
+  const torch::Tensor n = counts.to(torch::kCPU, torch::kFloat64);                                    // [B]
+  Sums& sums = sums_[block];
+  sums.examples += batch.size();
+  sums.n += n.sum().item<double>();
+  sums.nn += n.square().sum().item<double>();
+  sums.y = sums.y + y.sum(0);
+  sums.yy = sums.yy + y.square().sum(0);
+  sums.yn = sums.yn + (y * n.unsqueeze(1)).sum(0);
+}
+
+RawScores ExampleRatio::finish() const {
+  RawScores raw;
+  for (size_t b = 0; b < blocks_.size(); ++b) {
+    const Sums& sums = sums_[b];
+    raw.n = std::max(raw.n, sums.examples);
+    // A block through which no gradient flows, one without heads for example, has importance 0.
+    const torch::Tensor ratio = sums.n > 0 ? sums.y / sums.n : zeros(blocks_[b]);  // [H]
+    raw.values.push_back(ratio);
+    const auto n = static_cast<double>(sums.examples);
+    const torch::Tensor residual = sums.yy - 2 * ratio * sums.yn + ratio.square() * sums.nn;  // sum (y - ratio n)^2
+    raw.stderr_.push_back(sums.n > 0 && n > 1 ? (residual.clamp_min(0) * (n / (n - 1))).sqrt() / sums.n
+                                              : zeros(blocks_[b]));
+  }
+  if (raw.n < 2) raw.stderr_.clear();
+  return raw;
+}
+
+}  // namespace headprune

@@ -1,0 +1,71 @@
+// What most scores are made of: a mean over examples with its standard error, for each head. Sums are float64, on the
+// CPU, and do not depend on how examples were put into batches beyond rounding.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "score/score.h"
+
+namespace headprune {
+
+/// [H] bool a block, CPU: false at the heads in `removed`.
+PerBlock surviving_heads(const Blocks& blocks, const HeadSet& removed);
+
+/// [B, 1, T] bool, on the batch's device: true at the query positions that scores look at, which padding is not.
+torch::Tensor query_mask(const Batch& batch);
+
+/// Throws Error(run_failed) naming the head and the example when a surviving head's value is NaN or infinite.
+/// `values` [B, H], `survives` [H].
+struct FiniteCheck {
+  std::string score;  // named in the message
+  const BlockHeads& block;
+  const torch::Tensor& survives;
+};
+void require_finite(const torch::Tensor& values, const Batch& batch, const FiniteCheck& check);
+
+/// Mean over examples of one number per example and head: one pairwise-merged mean and variance a head (Chan, Golub and
+/// LeVeque 1979).
+class ExampleMean {
+ public:
+  /// `score` is named in errors.
+  ExampleMean(std::string score, const ScoreInput& input);
+  const Blocks& blocks() const { return blocks_; }
+  /// `values` [B, H], any device and type. `counted` [B] bool leaves examples out; undefined: all count.
+  void add(size_t block, const torch::Tensor& values, const Batch& batch, const torch::Tensor& counted = {});
+  /// Throws Error(run_failed) when no example counted. `n` is that of the block with most counted examples.
+  RawScores finish() const;
+
+ private:
+  struct Moments {
+    int64_t n = 0;
+    torch::Tensor mean, squares;  // [H] float64: mean, and summed squares of deviations from it
+  };
+  std::string score_;
+  Blocks blocks_;
+  PerBlock survives_;
+  std::vector<Moments> moments_;
+};
+
+/// Sum of one number per example and head, over the sum of one count per example: sum y / sum n. The standard error is
+/// that of a ratio of means (linearised; Cochran 1977, eq. 6.13).
+class ExampleRatio {
+ public:
+  ExampleRatio(std::string score, const ScoreInput& input);
+  /// `values` [B, H], `counts` [B].
+  void add(size_t block, const torch::Tensor& values, const torch::Tensor& counts, const Batch& batch);
+  RawScores finish() const;
+
+ private:
+  struct Sums {
+    int64_t examples = 0;
+    double n = 0, nn = 0;
+    torch::Tensor y, yy, yn;  // [H] float64
+  };
+  std::string score_;
+  Blocks blocks_;
+  PerBlock survives_;
+  std::vector<Sums> sums_;
+};
+
+}  // namespace headprune

@@ -1,0 +1,261 @@
+// Importance by the gradient of the loss (Michel, Levy and Neubig 2019, section 4). With g(x) = dl(x)/dgate
+// = sum over q of <c[q], dl(x)/dc[q]>, abs(g(x)) is to first order how much the loss of x changes when the head goes.
+//
+//   of: gate      absolute: example  mean over x of abs(g(x))                                  (their Eq. 2)
+//                           token    sum over x and q of abs(<c[q], dl/dc[q]>), over the number of query positions that
+//                                    carry gradient, counted for each block (their BERT code)
+//                           batch    1/N sum over batches of abs(sum over x of the batch of g(x)): depends on batch
+//                                    size and on the order of examples, by definition       (TextPruner, DSP)
+//                           signed   -mean over x of g(x): estimated rise of the loss when the head goes
+//   of: context   mean over x of the sum over q and d of abs(dl(x)/dc[q, d])
+//   of: weights   sum of abs over the head's slices of the q, k, v and output weights (no biases) of the gradient of
+//                 the mean loss over the whole score split. The gradient is summed over all batches before abs, so
+//                 batch size does not matter.
+#include "core/error.h"
+#include "score/accumulate.h"
+
+namespace headprune {
+namespace {
+
+enum class Of { gate, context, weights };
+enum class Absolute { example, token, batch, signed_ };
+enum class Preset { none, paper, michel_code, textpruner };
+
+}  // namespace
+
+template <>
+struct EnumNames<Of> {
+  static constexpr std::pair<const char*, Of> names[] = {
+      {"gate", Of::gate}, {"context", Of::context}, {"weights", Of::weights}};
+};
+template <>
+struct EnumNames<Absolute> {
+  static constexpr std::pair<const char*, Absolute> names[] = {{"example", Absolute::example},
+                                                               {"token", Absolute::token},
+                                                               {"batch", Absolute::batch},
+                                                               {"signed", Absolute::signed_}};
+};
+template <>
+struct EnumNames<Preset> {
+  static constexpr std::pair<const char*, Preset> names[] = {{"none", Preset::none},
+                                                             {"paper", Preset::paper},
+                                                             {"michel_code", Preset::michel_code},
+                                                             {"textpruner", Preset::textpruner}};
+};
+
+namespace {
+
+/// One definition, chosen whole: what a preset stands for, and what options come to.
+struct Variant {
+  Of of = Of::gate;
+  Absolute absolute = Absolute::example;
+  Normalize normalize = Normalize::layer_l2;
+};
+
+Variant variant_of(Preset preset) {
+  switch (preset) {
+    case Preset::none:
+    case Preset::paper:
+      break;
+    case Preset::michel_code:
+      return {Of::gate, Absolute::token, Normalize::layer_l2};
+    case Preset::textpruner:
+      return {Of::gate, Absolute::batch, Normalize::none};
+  }
+  return {};
+}
+
+struct GradientOptions {
+  std::optional<Of> of;
+  std::optional<Absolute> absolute;
+  std::optional<Normalize> normalize;
+  Preset preset = Preset::none;
+
+  template <class V>
+  void fields(V& v) {
+    v("of", of, "what the loss is differentiated by: gate (default), context or weights");
+    v("absolute", absolute,
+      "with of: gate, where the absolute value is taken: example (default; each example's gradient), token (each query "
+      "position's), batch (the batch's sum: depends on batch size) or signed (nowhere: minus the mean gradient)");
+    v("normalize", normalize, "how the scores of different blocks are made comparable; default layer_l2");
+    v("preset", preset,
+      "a published definition in one word: paper (example, layer_l2), michel_code (token, layer_l2), textpruner (batch, "
+      "none); it sets the three options above");
+  }
+
+  Variant variant() const {
+    const Variant base = variant_of(preset);
+    return {of.value_or(base.of), absolute.value_or(base.absolute), normalize.value_or(base.normalize)};
+  }
+
+  CrossProblems problems() const {
+    CrossProblems found;
+    const Variant base = variant_of(preset), given = variant();
+    if (preset != Preset::none) {
+      const auto contradicts = [&](const char* key, const char* set) {
+        found.emplace_back(key, fmt::format("preset {} sets {}: {}; drop one of the two", enum_name(preset), key, set));
+      };
+      if (given.of != base.of) contradicts("of", enum_name(base.of));
+      if (given.absolute != base.absolute) contradicts("absolute", enum_name(base.absolute));
+      if (given.normalize != base.normalize) contradicts("normalize", enum_name(base.normalize));
+    } else if (given.of != Of::gate && absolute) {
+      found.emplace_back("absolute", fmt::format("absolute: {} is defined for of: gate only; with of: {} leave it out",
+                                                 enum_name(given.absolute), enum_name(given.of)));
+    }
+    return found;
+  }
+};
+
+/// of: gate with absolute: example or signed, and of: context: means over examples.
+class MeanPass final : public ScoreMethod::Pass {
+ public:
+  MeanPass(const Variant& variant, const ScoreInput& input) : variant_(variant), mean_("gradient_l1", input) {}
+
+  void add(const Observation& seen) override {
+    for (size_t b = 0; b < mean_.blocks().size(); ++b)
+      if (!mean_.blocks()[b].heads.empty()) mean_.add(b, of_example(seen, b), seen.batch);
+  }
+  RawScores finish() override { return mean_.finish(); }
+
+ private:
+  torch::Tensor of_example(const Observation& seen, size_t block) const {
+    if (variant_.of == Of::context) {
+      const torch::Tensor gradient = seen.context_gradients[block].to(torch::kFloat64).abs().sum(-1);  // [B, H, T]
+      return torch::where(query_mask(seen.batch), gradient, torch::zeros({}, gradient.options())).sum(-1);  // [B, H]
+    }
+    const torch::Tensor gradient = seen.gate_gradients[block].to(torch::kFloat64);  // [B, H]
+    return variant_.absolute == Absolute::signed_ ? 0 - gradient : gradient.abs();
+  }
+
+  Variant variant_;
+  ExampleMean mean_;
+};
+
+/// of: gate with absolute: token.
+class TokenPass final : public ScoreMethod::Pass {
+ public:
+  explicit TokenPass(const ScoreInput& input) : blocks_(input.model.blocks()), ratio_("gradient_l1", input) {}
+
+  void add(const Observation& seen) override {
+    for (size_t b = 0; b < blocks_.size(); ++b) {
+      if (blocks_[b].heads.empty()) continue;
+      const torch::Tensor gradient = seen.context_gradients[b].to(torch::kFloat64);            // [B, H, T, Dv]
+      const torch::Tensor context = seen.trace.contexts[b].to(torch::kFloat64);                // [B, H, T, Dv]
+      const torch::Tensor product = (context * gradient).sum(-1).abs();                        // [B, H, T]
+      const torch::Tensor values = torch::where(query_mask(seen.batch), product, torch::zeros({}, product.options()));
+      // Under a pooled classifier only the pooled positions of the last block do.
+      const torch::Tensor carries = (gradient != 0).any(-1).any(1).logical_and(seen.batch.present);  // [B, T]
+      ratio_.add(b, values.sum(-1), carries.sum(-1), seen.batch);
+    }
+  }
+  RawScores finish() override { return ratio_.finish(); }
+
+ private:
+  Blocks blocks_;
+  ExampleRatio ratio_;
+};
+
+/// of: gate with absolute: batch. A sum of batches has no standard error over examples.
+class BatchPass final : public ScoreMethod::Pass {
+ public:
+  explicit BatchPass(const ScoreInput& input)
+      : blocks_(input.model.blocks()), survives_(surviving_heads(blocks_, input.removed)) {
+    for (const torch::Tensor& survives : survives_) sums_.push_back(torch::zeros(survives.sizes(), torch::kFloat64));
+  }
+
+  void add(const Observation& seen) override {
+    examples_ += seen.batch.size();
+    for (size_t b = 0; b < blocks_.size(); ++b) {
+      if (blocks_[b].heads.empty()) continue;
+      const torch::Tensor gradient = seen.gate_gradients[b].to(torch::kCPU, torch::kFloat64);  // [B, H]
+      require_finite(gradient, seen.batch, {"gradient_l1", blocks_[b], survives_[b]});
+      sums_[b] = sums_[b] + gradient.sum(0).abs();  // [H]
+    }
+  }
+  RawScores finish() override {
+    RawScores raw;
+    for (const torch::Tensor& sum : sums_) raw.values.push_back(sum / examples_);
+    raw.n = examples_;
+    return raw;
+  }
+
+ private:
+  Blocks blocks_;
+  PerBlock survives_, sums_;
+  int64_t examples_ = 0;
+};
+
+/// of: weights.
+class WeightsPass final : public ScoreMethod::Pass {
+ public:
+  explicit WeightsPass(const ScoreInput& input)
+      : blocks_(input.model.blocks()), survives_(surviving_heads(blocks_, input.removed)), sums_(blocks_.size()) {}
+
+  void add(const Observation& seen) override {
+    examples_ += seen.batch.size();
+    for (size_t b = 0; b < blocks_.size(); ++b) {
+      if (blocks_[b].heads.empty()) continue;
+      const ProjectionGradients& of = seen.weight_gradients[b];
+      const torch::Tensor all = torch::cat({of.query.flatten(1), of.key.flatten(1), of.value.flatten(1),
+                                            of.output.flatten(1)}, 1).to(torch::kFloat64);  // [H, weights of a head]
+      require_finite_batch(all, seen.batch, b);
+      sums_[b] = sums_[b].defined() ? sums_[b] + all : all;
+    }
+  }
+  RawScores finish() override {
+    RawScores raw;
+    for (size_t b = 0; b < blocks_.size(); ++b)
+      raw.values.push_back(sums_[b].defined() ? (sums_[b] / examples_).abs().sum(1).cpu()  // [H]
+                                              : torch::zeros({0}, torch::kFloat64));
+    raw.n = examples_;
+    return raw;
+  }
+
+ private:
+  /// A weight's gradient is the batch's, so the batch is as near as the message can come to the example.
+  void require_finite_batch(const torch::Tensor& gradients, const Batch& batch, size_t block) const {
+    const torch::Tensor bad = gradients.isfinite().all(1).logical_not().cpu().logical_and(survives_[block]);  // [H]
+    if (!bad.any().item<bool>()) return;
+    const auto head = static_cast<size_t>(bad.nonzero()[0].item<int64_t>());
+    fail(ExitCode::run_failed,
+         "score gradient_l1: the weights of head {} get a gradient that is not finite from one of the examples {} of the "
+         "score split; train the model further or differently, or leave that example out",
+         to_string(HeadId{blocks_[block].id, blocks_[block].heads[head]}), fmt::join(batch.examples, ", "));
+  }
+
+  Blocks blocks_;
+  PerBlock survives_, sums_;  // sums_: [H, weights of a head]
+  int64_t examples_ = 0;
+};
+
+class GradientL1 final : public ScoreMethod {
+ public:
+  using Options = GradientOptions;
+  explicit GradientL1(const Options& options) : variant_(options.variant()) {}
+  Normalize normalize() const override { return variant_.normalize; }
+  Needs needs() const override {
+    Needs needs;
+    needs.weight_gradients = variant_.of == Of::weights;
+    needs.context_gradients = variant_.of == Of::context || token();
+    needs.contexts = token();
+    needs.gate_gradients = variant_.of == Of::gate && !token();
+    return needs;
+  }
+  std::unique_ptr<Pass> start(const ScoreInput& input, int64_t) const override {
+    if (variant_.of == Of::weights) return std::make_unique<WeightsPass>(input);
+    if (token()) return std::make_unique<TokenPass>(input);
+    if (variant_.of == Of::gate && variant_.absolute == Absolute::batch) return std::make_unique<BatchPass>(input);
+    return std::make_unique<MeanPass>(variant_, input);
+  }
+
+ private:
+  bool token() const { return variant_.of == Of::gate && variant_.absolute == Absolute::token; }
+
+  Variant variant_;
+};
+
+const Register<ScoreMethod, GradientL1> register_gradient_l1{
+    "gradient_l1", "size of the loss's gradient by each head's gate (Michel et al. 2019); one backward pass a batch"};
+
+}  // namespace
+}  // namespace headprune

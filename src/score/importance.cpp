@@ -1,0 +1,166 @@
+// The one driver of all scores: a single pass over the data for every method that wants one.
+#include <algorithm>
+#include <cmath>
+
+#include "core/error.h"
+#include "core/log.h"
+#include "core/stop.h"
+#include "core/text.h"
+#include "score/accumulate.h"
+#include "score/observe.h"
+
+namespace headprune {
+namespace {
+
+/// A method at work.
+struct Running {
+  const ScoreRequest* request = nullptr;
+  Needs needs;
+  std::unique_ptr<ScoreMethod::Pass> pass;
+};
+
+Needs unite(const std::vector<Running>& all) {
+  Needs sum;
+  sum.data = false;
+  for (const Running& one : all) {
+    sum.data |= one.needs.data;
+    sum.gate_gradients |= one.needs.gate_gradients;
+    sum.context_gradients |= one.needs.context_gradients;
+    sum.weight_gradients |= one.needs.weight_gradients;
+    sum.contexts |= one.needs.contexts;
+    sum.attention_weights |= one.needs.attention_weights;
+  }
+  return sum;
+}
+
+/// Shows the batches of the score split to every method that looks at data.
+void pass_over_data(const std::vector<Running>& all, const Needs& needs, const ScoreInput& input) {
+  if (input.batches.empty()) fail(ExitCode::run_failed, "the score split is empty; no head can be scored on it");
+  Observer observer(input, needs);
+  Progress progress("score");
+  const double start = monotonic_seconds();
+  for (size_t i = 0; i < input.batches.size(); ++i) {
+    check_stop();
+    observer.observe(input.batches[i], [&](const Observation& observation) {
+      for (const Running& one : all)
+        if (one.needs.data) one.pass->add(observation);
+    });
+    if (progress.due()) {
+      const double done = static_cast<double>(i + 1), total = static_cast<double>(input.batches.size());
+      progress.print(fmt::format("batch {}/{}, {} left", i + 1, input.batches.size(),
+                                 duration_text((monotonic_seconds() - start) * (total - done) / done)));
+    }
+  }
+}
+
+/// A method's own values: shapes right, surviving heads finite, removed heads 0, and larger = keep.
+void check_and_turn(RawScores& raw, const ScoreRequest& request, const Blocks& blocks, const PerBlock& survives) {
+  TORCH_CHECK(raw.values.size() == blocks.size(), "score ", request.label, " gave another number of blocks");
+  TORCH_CHECK(raw.stderr_.empty() || raw.stderr_.size() == blocks.size(), "score ", request.label,
+              " gave standard errors for another number of blocks");
+  const bool negate = request.method->keep() == Keep::small;
+  for (size_t b = 0; b < blocks.size(); ++b) {
+    torch::Tensor& values = raw.values[b];
+    TORCH_CHECK(values.sizes() == survives[b].sizes() && values.scalar_type() == torch::kFloat64, "score ",
+                request.label, " gave values that are not float64 [H]");
+    const torch::Tensor bad = values.isfinite().logical_not().logical_and(survives[b]);
+    if (bad.any().item<bool>()) {
+      const auto head = static_cast<size_t>(bad.nonzero()[0].item<int64_t>());
+      fail(ExitCode::run_failed, "score {}: head {} comes to {} over the whole score split; the model overflows there",
+           request.label, to_string(HeadId{blocks[b].id, blocks[b].heads[head]}),
+           values[static_cast<int64_t>(head)].item<double>());
+    }
+    const torch::Tensor zero = torch::zeros({}, torch::kFloat64);
+    values = torch::where(survives[b], negate ? 0 - values : values, zero);  // 0 - x: no negative zeros
+    if (!raw.stderr_.empty()) raw.stderr_[b] = torch::where(survives[b], raw.stderr_[b], zero);
+  }
+}
+
+/// Surviving heads that share their value with another, and warnings where nothing but the tie rule decides.
+void count_ties(Importance& result, const std::string& label, const Blocks& blocks, const PerBlock& survives) {
+  std::vector<double> all;
+  std::vector<std::string> equal_blocks;
+  for (size_t b = 0; b < blocks.size(); ++b) {
+    const torch::Tensor alive = result.values[b].index({survives[b]}).contiguous();  // [H']
+    const auto* first = alive.const_data_ptr<double>();
+    all.insert(all.end(), first, first + alive.numel());
+    if (alive.numel() > 1 && std::all_of(first, first + alive.numel(), [&](double v) { return v == *first; }))
+      equal_blocks.push_back(to_string(blocks[b].id));
+  }
+  std::sort(all.begin(), all.end());
+  for (size_t i = 0; i < all.size(); ++i) {
+    const bool same_before = i > 0 && all[i - 1] == all[i], same_after = i + 1 < all.size() && all[i] == all[i + 1];
+    if (same_before || same_after) ++result.ties;
+  }
+  const char* rule = "their order is the tie rule's: kind, layer, head";
+  if (all.size() > 1 && all.front() == all.back()) {
+    result.warnings.push_back(
+        fmt::format("score {}: all {} heads have the same value {}; {}", label, all.size(), all.front(), rule));
+  } else {
+    for (const std::string& block : equal_blocks)
+      result.warnings.push_back(fmt::format("score {}: all heads of {} have the same value; {}", label, block, rule));
+  }
+}
+
+}  // namespace
+
+std::vector<Importance> importance(const std::vector<ScoreRequest>& requests, const ScoreInput& input) {
+  const double start = monotonic_seconds();
+  const Blocks blocks = input.model.blocks();
+  const PerBlock survives = surviving_heads(blocks, input.removed);
+  std::vector<Importance> results(requests.size());
+  const bool nothing_left = std::none_of(survives.begin(), survives.end(),
+                                         [](const torch::Tensor& block) { return block.any().item<bool>(); });
+  if (nothing_left) {
+    for (Importance& result : results)
+      for (const torch::Tensor& block : survives) result.values.push_back(torch::zeros_like(block, torch::kFloat64));
+    return results;
+  }
+
+  std::vector<Running> running;
+  for (const ScoreRequest& request : requests)
+    running.push_back({&request, request.method->needs(), request.method->start(input, request.draw)});
+  const Needs needs = unite(running);
+  if (needs.data) pass_over_data(running, needs, input);
+
+  for (size_t r = 0; r < requests.size(); ++r) {
+    Importance& result = results[r];
+    RawScores raw = running[r].pass->finish();
+    check_and_turn(raw, requests[r], blocks, survives);
+    normalize(raw.values, raw.stderr_, blocks, input.removed, requests[r].method->normalize());
+    result.values = std::move(raw.values);
+    result.stderr_ = std::move(raw.stderr_);
+    result.n = raw.n;
+    count_ties(result, requests[r].label, blocks, survives);
+    if (running[r].needs.data) {
+      result.examples = input.examples;
+      result.forward = static_cast<int64_t>(input.batches.size());
+      result.backward = running[r].needs.any_gradient() ? result.forward : 0;
+    }
+    result.dur_s = monotonic_seconds() - start;
+  }
+  return results;
+}
+
+void normalize(PerBlock& values, PerBlock& stderrs, const Blocks& blocks, const HeadSet& removed, Normalize how) {
+  const PerBlock survives = surviving_heads(blocks, removed);
+  const torch::Tensor zero = torch::zeros({}, torch::kFloat64);
+  double low = INFINITY, high = -INFINITY;
+  for (size_t b = 0; b < blocks.size(); ++b) {
+    values[b] = torch::where(survives[b], values[b], zero);  // [H]
+    const torch::Tensor alive = values[b].index({survives[b]});  // [H']
+    if (alive.numel() == 0) continue;
+    low = std::min(low, alive.min().item<double>());
+    high = std::max(high, alive.max().item<double>());
+  }
+  for (size_t b = 0; b < blocks.size() && how != Normalize::none; ++b) {
+    const bool within_layer = how == Normalize::layer_l2;
+    const double divisor = within_layer ? values[b].norm().item<double>() : high - low;
+    const torch::Tensor shifted = within_layer ? values[b] : values[b] - low;  // [H]
+    // A divisor of 0 means that every difference is 0 too: nothing to scale, and no 0/0.
+    values[b] = torch::where(survives[b], divisor > 0 ? shifted / divisor : torch::zeros_like(shifted), zero);
+    if (!stderrs.empty()) stderrs[b] = divisor > 0 ? stderrs[b] / divisor : torch::zeros_like(stderrs[b]);
+  }
+}
+
+}  // namespace headprune

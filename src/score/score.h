@@ -1,0 +1,120 @@
+// Head importance: the interface of a score method, and the one driver that runs them. Methods that look at the same
+// data share one pass: each says what it needs to see, and receives it batch by batch.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "config/registry.h"
+#include "data/batch.h"
+#include "model/model.h"
+#include "task/task.h"
+
+namespace headprune {
+
+/// What a method wants to see of each batch. The driver computes the union, once.
+struct Needs {
+  bool data = true;                // false: no pass over the data at all (random, magnitude)
+  bool gate_gradients = false;     // Observation::gate_gradients
+  bool context_gradients = false;  // Observation::context_gradients, and contexts
+  bool weight_gradients = false;   // Observation::weight_gradients
+  bool contexts = false;           // HeadTrace::contexts
+  bool attention_weights = false;  // HeadTrace::weights
+
+  bool any_gradient() const { return gate_gradients || context_gradients || weight_gradients; }
+};
+
+/// Gradients of one block's projections, summed over the examples of a batch, head by head.
+struct ProjectionGradients {
+  torch::Tensor query, key, value;  // [H, Dk, C], [H, Dk, C], [H, Dv, C]
+  torch::Tensor output;             // [H, C, Dv]
+};
+
+/// One batch under intact weights and the heads present. What nobody asked for is empty; what a block without heads
+/// would have is an undefined tensor. Nothing here is attached to a graph.
+struct Observation {
+  const Batch& batch;
+  const HeadTrace& trace;             // as asked for; present at padding too: see query_mask
+  const PerBlock& gate_gradients;     // [B, H]: dl(x)/dgate of each example's own loss
+  const PerBlock& context_gradients;  // [B, H, T, Dv]: dl(x)/dcontext
+  const std::vector<ProjectionGradients>& weight_gradients;
+};
+
+/// Raw values of one method: float64 [H] a block, on the CPU (H = heads present in the model). What stands at removed
+/// heads is not looked at.
+struct RawScores {
+  PerBlock values;
+  PerBlock stderr_;  // standard error of the mean over examples, [H] a block; empty where a method has none
+  int64_t n = 0;     // examples
+};
+
+enum class Keep { large, small };                        // which end of the raw values means "keep"
+enum class Normalize { none, layer_l2, global_minmax };  // scores.md
+template <>
+struct EnumNames<Normalize> {
+  static constexpr std::pair<const char*, Normalize> names[] = {
+      {"none", Normalize::none}, {"layer_l2", Normalize::layer_l2}, {"global_minmax", Normalize::global_minmax}};
+};
+
+struct ScoreInput {
+  Model& model;
+  const Task& task;
+  const std::vector<Batch>& batches;  // of the score split
+  int64_t examples = 0;
+  const HeadSet& removed;  // heads gated to 0 by the sweep so far: no part in any norm, rank or tie
+  uint64_t seed = 0;
+};
+
+/// One score. It may depend on options only through itself: the same options and input give the same bytes.
+class ScoreMethod {
+ public:
+  /// Collects one method's values over the batches of one pass.
+  class Pass {
+   public:
+    virtual ~Pass() = default;
+    virtual void add(const Observation& observation) = 0;
+    virtual RawScores finish() = 0;
+  };
+  virtual ~ScoreMethod() = default;
+  virtual Keep keep() const { return Keep::large; }
+  virtual Normalize normalize() const { return Normalize::none; }
+  virtual Needs needs() const = 0;
+  /// Independent curves of one method: 1, except for random.
+  virtual int64_t draws() const { return 1; }
+  virtual std::unique_ptr<Pass> start(const ScoreInput& input, int64_t draw) const = 0;
+};
+
+/// Importance of every present head: larger = keep, whatever the method's direction.
+struct Importance {
+  PerBlock values;   // float64 [H] a block, CPU; removed heads 0
+  PerBlock stderr_;  // empty where undefined
+  int64_t n = 0;
+  int64_t ties = 0;                   // surviving heads that share their value with another
+  std::vector<std::string> warnings;  // all equal within a block, or overall
+  // What the method needs: examples seen, and batches forward and backward as if it had the pass for itself. So the
+  // numbers do not depend on which other methods shared the pass; the seconds are those of the shared pass.
+  int64_t examples = 0, forward = 0, backward = 0;
+  double dur_s = 0;
+};
+
+/// One entry of `requests` a curve: a method and a draw.
+struct ScoreRequest {
+  const ScoreMethod* method = nullptr;
+  std::string label;
+  int64_t draw = 0;
+};
+
+/// The only caller of a method; one Importance for each request, in their order. Evaluation mode, frozen weights, no
+/// dropout; weights, buffers, requires_grad and .grad are left as they were, on a throw too. Fresh gates every batch.
+/// Without a surviving head nothing is computed. Looks for a stop request between batches.
+/// Non-finite values: Error(run_failed) naming the head and the example.
+std::vector<Importance> importance(const std::vector<ScoreRequest>& requests, const ScoreInput& input);
+
+/// Makes the values of different blocks comparable, in place; removed heads take no part and read 0 afterwards.
+/// layer_l2: each block over its L2 norm, an all-zero block stays zero. global_minmax: onto [0, 1] over all heads, all
+/// equal: zeros. `stderrs` ([H] a block, or empty) are scaled by the same factors.
+void normalize(PerBlock& values, PerBlock& stderrs, const Blocks& blocks, const HeadSet& removed, Normalize how);
+
+}  // namespace headprune

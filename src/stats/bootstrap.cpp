@@ -1,0 +1,175 @@
+#include "stats/bootstrap.h"
+
+#include <algorithm>
+#include <boost/math/distributions/normal.hpp>
+#include <cmath>
+#include <numeric>
+#include <stdexcept>
+#include <string>
+
+#include "core/random.h"
+#include "stats/intervals.h"
+
+namespace headprune {
+namespace {
+
+constexpr size_t kBlock = 512;                    // resamples whose counts lie side by side
+constexpr size_t kMaxStored = size_t{512} << 20;  // bytes
+
+double normal_cdf(double z) { return 0.5 * std::erfc(-z / std::sqrt(2.0)); }
+double normal_quantile(double p) { return boost::math::quantile(boost::math::normal(), p); }
+
+/// Linear interpolation between order statistics (numpy's default); `sorted` is not empty.
+double quantile_sorted(const std::vector<double>& sorted, double p) {
+  const double position = p * static_cast<double>(sorted.size() - 1);
+  const size_t below = std::min(static_cast<size_t>(position), sorted.size() - 1);
+  const size_t above = std::min(below + 1, sorted.size() - 1);
+  return sorted[below] + (position - static_cast<double>(below)) * (sorted[above] - sorted[below]);
+}
+
+double sd_of(const std::vector<double>& draws) {
+  const auto [low, high] = std::minmax_element(draws.begin(), draws.end());
+  return *low == *high ? 0.0 : sample_sd(draws);  // the mean of equal numbers may be off by a rounding
+}
+
+/// Acceleration from jackknife values: sum d^3 / (6 (sum d^2)^1.5), d = their mean minus each.
+double acceleration(const std::vector<double>& jackknife) {
+  const double mean = std::accumulate(jackknife.begin(), jackknife.end(), 0.0) / static_cast<double>(jackknife.size());
+  double squares = 0, cubes = 0;
+  for (double value : jackknife) {
+    const double d = mean - value;
+    squares += d * d;
+    cubes += d * d * d;
+  }
+  return squares > 0 ? cubes / (6 * std::pow(squares, 1.5)) : 0.0;
+}
+
+std::array<double, 2> bca_interval(double value, std::vector<double> draws, const std::vector<double>& jackknife) {
+  std::sort(draws.begin(), draws.end());
+  if (draws.front() == draws.back()) return {draws.front(), draws.front()};
+  const auto [low, high] = std::equal_range(draws.begin(), draws.end(), value);
+  const double count = static_cast<double>(draws.size());
+  const double rank = 0.5 * static_cast<double>((low - draws.begin()) + (high - draws.begin()));
+  const double bias = normal_quantile(std::clamp(rank / count, 0.5 / count, 1 - 0.5 / count));
+  const double a = acceleration(jackknife);
+  std::array<double, 2> interval{};
+  for (size_t side = 0; side < 2; ++side) {
+    const double z = bias + (side == 0 ? -kNormal95 : kNormal95);
+    const double denominator = 1 - a * z;
+    // Past its pole the formula would turn round; the extreme draw is its limit.
+    const double p = denominator > 0 ? normal_cdf(bias + z / denominator) : (z < 0 ? 0.0 : 1.0);
+    interval[side] = quantile_sorted(draws, p);
+  }
+  return interval;
+}
+
+bool all_finite(const std::vector<double>& values) {
+  return std::all_of(values.begin(), values.end(), [](double value) { return std::isfinite(value); });
+}
+
+void add_column(const std::vector<double>& column, const uint8_t* counts, double* sums) {
+  for (size_t i = 0; i < column.size(); ++i) {
+    const double x = column[i];
+    if (x == 0) continue;
+    const uint8_t* times = counts + i * kBlock;
+    for (size_t d = 0; d < kBlock; ++d) sums[d] += x * times[d];
+  }
+}
+
+}  // namespace
+
+Bootstrap::Bootstrap(size_t n, size_t draws, uint64_t seed, std::string_view name)
+    : n_(n), draws_(draws), seed_(stream_seed(seed, name)) {
+  const size_t blocks = (draws + kBlock - 1) / kBlock;
+  if (n == 0 || blocks * kBlock > kMaxStored / n) return;
+  counts_.resize(blocks * n * kBlock);
+  for (size_t block = 0; block < blocks; ++block) count_block(block, counts_.data() + block * n * kBlock);
+}
+
+void Bootstrap::count_block(size_t block, uint8_t* counts) const {
+  Random random(seed_, "block-" + std::to_string(block));
+  const size_t used = std::min(kBlock, draws_ - block * kBlock);
+  // A count is Poisson(1) in the limit: 255 is out of reach for any n.
+  for (size_t d = 0; d < used; ++d) {
+    for (size_t i = 0; i < n_; ++i) ++counts[random.below(n_) * kBlock + d];
+  }
+}
+
+Resampled Bootstrap::resample(const Columns& data, const SumStatistic& statistic) const {
+  const size_t width = data.columns.size();
+  for (const auto& column : data.columns) {
+    if (column.size() != data.n) throw std::invalid_argument("Bootstrap: every column has n rows");
+  }
+  if (data.n != n_) throw std::invalid_argument("Bootstrap: made for another number of examples");
+
+  Resampled result;
+  result.n = n_;
+  std::vector<double> totals(width, 0.0), sums(width);
+  for (size_t c = 0; c < width; ++c) totals[c] = std::accumulate(data.columns[c].begin(), data.columns[c].end(), 0.0);
+  result.value = statistic(totals);
+  if (n_ < 2 || draws_ == 0 || !std::isfinite(result.value) || !all_finite(totals)) return result;
+
+  result.draws.reserve(draws_);
+  std::vector<uint8_t> made(counts_.empty() ? n_ * kBlock : 0);
+  std::vector<double> block_sums(width * kBlock);
+  for (size_t block = 0; block * kBlock < draws_; ++block) {
+    const uint8_t* counts = counts_.data() + block * n_ * kBlock;
+    if (counts_.empty()) {
+      std::fill(made.begin(), made.end(), uint8_t{0});
+      count_block(block, made.data());
+      counts = made.data();
+    }
+    std::fill(block_sums.begin(), block_sums.end(), 0.0);
+    for (size_t c = 0; c < width; ++c) add_column(data.columns[c], counts, block_sums.data() + c * kBlock);
+    for (size_t d = 0; d < std::min(kBlock, draws_ - block * kBlock); ++d) {
+      for (size_t c = 0; c < width; ++c) sums[c] = block_sums[c * kBlock + d];
+      result.draws.push_back(statistic(sums));
+    }
+  }
+  result.leave_one_out.reserve(n_);
+  for (size_t i = 0; i < n_; ++i) {
+    for (size_t c = 0; c < width; ++c) sums[c] = totals[c] - data.columns[c][i];
+    result.leave_one_out.push_back(statistic(sums));
+  }
+  if (!all_finite(result.draws) || !all_finite(result.leave_one_out)) {
+    result.draws.clear();
+    result.leave_one_out.clear();
+  }
+  return result;
+}
+
+Estimate bootstrap_estimate(const Resampled& resampled) {
+  Estimate estimate;
+  estimate.value = resampled.value;
+  estimate.n = static_cast<int64_t>(resampled.n);
+  if (resampled.draws.empty()) return estimate;
+  estimate.stderr_ = sd_of(resampled.draws);
+  estimate.ci95 = bca_interval(resampled.value, resampled.draws, resampled.leave_one_out);
+  estimate.interval = "bca";
+  return estimate;
+}
+
+Difference paired_bootstrap(const Resampled& value, const Resampled& base) {
+  Difference difference;
+  difference.delta = value.value - base.value;
+  if (value.draws.empty() || base.draws.empty()) return difference;
+  if (value.draws.size() != base.draws.size() || value.n != base.n) {
+    throw std::invalid_argument("paired_bootstrap: both sides need the same resamples");
+  }
+  std::vector<double> draws(value.draws.size()), jackknife(value.n);
+  int64_t not_above = 0, not_below = 0;
+  for (size_t d = 0; d < draws.size(); ++d) {
+    draws[d] = value.draws[d] - base.draws[d];
+    not_above += draws[d] <= 0 ? 1 : 0;
+    not_below += draws[d] >= 0 ? 1 : 0;
+  }
+  for (size_t i = 0; i < jackknife.size(); ++i) jackknife[i] = value.leave_one_out[i] - base.leave_one_out[i];
+  const double smaller = static_cast<double>(std::min(not_above, not_below));
+  difference.p = std::min(1.0, 2 * (1 + smaller) / static_cast<double>(1 + draws.size()));
+  difference.stderr_ = sd_of(draws);
+  difference.ci95 = bca_interval(difference.delta, std::move(draws), jackknife);
+  difference.test = "paired_bootstrap";
+  return difference;
+}
+
+}  // namespace headprune

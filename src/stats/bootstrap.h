@@ -1,0 +1,63 @@
+// Seeded bootstrap over examples for statistics that are functions of column sums: F1 and Matthews of confusion counts,
+// loss and perplexity of summed losses and tokens. One set of resamples is shared by every metric and every point over
+// the same examples, so differences between points are paired, and a metric costs one pass over the counts.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "stats/estimate.h"
+
+namespace headprune {
+
+/// Per-example columns, each of length n. One-hot columns (confusion counts) cost no more than one dense column.
+struct Columns {
+  size_t n = 0;
+  std::vector<std::vector<double>> columns;
+};
+
+/// A statistic of the column sums, in the order of the columns. Every resample has n rows.
+using SumStatistic = std::function<double(std::span<const double> sums)>;
+
+/// A statistic, its bootstrap replicates and its jackknife values. `draws` and `leave_one_out` are empty where the
+/// statistic is not finite on the full data or on a resample: no interval can be given then.
+struct Resampled {
+  double value = 0;
+  size_t n = 0;
+  std::vector<double> draws;          // one per resample, in the order of the resamples
+  std::vector<double> leave_one_out;  // one per example
+};
+
+/// How often each example is in each resample.
+class Bootstrap {
+ public:
+  /// `draws` resamples of n examples with replacement, from the stream `name` of `seed`. Takes n * draws bytes up to
+  /// 512 MiB; beyond that the resamples are made anew for each statistic: slower, the same numbers.
+  Bootstrap(size_t n, size_t draws, uint64_t seed, std::string_view name = "bootstrap");
+
+  size_t n() const { return n_; }
+  size_t draws() const { return draws_; }
+  /// `data.n` must be n().
+  Resampled resample(const Columns& data, const SumStatistic& statistic) const;
+
+ private:
+  void count_block(size_t block, uint8_t* counts) const;
+
+  size_t n_, draws_;
+  uint64_t seed_;                // of the stream; block b uses its own
+  std::vector<uint8_t> counts_;  // [blocks, n, kBlock], empty beyond the limit
+};
+
+/// The value with the standard deviation of the draws and the BCa 95 % interval (Efron 1987; Efron and Tibshirani 1993,
+/// section 14.3), interval "bca". When all draws are equal the interval is that point.
+Estimate bootstrap_estimate(const Resampled& resampled);
+
+/// value - base over the same resamples, test "paired_bootstrap": stderr and BCa interval of the difference, p =
+/// min(1, 2 (1 + min(draws <= 0, draws >= 0)) / (1 + number of draws)). An identically zero difference has p = 1.
+/// Without draws on either side only delta is set.
+Difference paired_bootstrap(const Resampled& value, const Resampled& base);
+
+}  // namespace headprune

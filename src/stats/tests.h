@@ -1,0 +1,33 @@
+// Paired tests and the correction for many of them (formats.md section 14).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "core/random.h"
+#include "stats/estimate.h"
+
+namespace headprune {
+
+/// Exact two-sided p of McNemar's test: the binomial test of `b` against `b + c` at one half. b and c are the examples
+/// on which only the one or only the other model is right. b + c = 0 gives 1.
+double mcnemar_exact(int64_t b, int64_t c);
+
+/// Difference of two accuracies on the same n examples, test "mcnemar". `gained`: examples that only the pruned model
+/// gets right, `lost`: that only the base does. delta = (gained - lost) / n; stderr sqrt(gained + lost - n delta^2) / n
+/// (Fleiss 1981, section 8.1) with its normal interval. n >= 1; n = 1 has no stderr.
+Difference paired_accuracy_difference(int64_t gained, int64_t lost, int64_t n);
+
+/// q values of Benjamini and Hochberg (1995), in the order of `p`; monotone in p, at most 1. Every p is in [0, 1].
+std::vector<double> benjamini_hochberg(std::span<const double> p);
+
+/// Smallest two-sided p that a sign-flip test over k pairs can give: 2 / 2^k.
+double smallest_sign_flip_p(int64_t k);
+
+/// Two-sided p of the paired sign-flip permutation test of a zero mean: exact over all 2^k flips up to k = 20, with
+/// 100,000 seeded flips (and the observed one) beyond. Nothing for fewer than two differences.
+std::optional<double> sign_flip_p(std::span<const double> differences, Random random);
+
+}  // namespace headprune

@@ -1,0 +1,62 @@
+// The interface of a task: per-example losses for scoring and training, per-example outcomes for metrics.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "config/registry.h"
+#include "core/torch.h"
+#include "data/source.h"
+#include "model/model.h"
+#include "record/point.h"
+
+namespace headprune {
+
+/// What one example came to under one mask. Kept in the split's order, so that two masks compare example by example.
+struct Outcome {
+  double loss = 0;        // l(x): mean over the positions of x that receive loss
+  double weight = 1;      // number of those positions
+  int64_t target = -1;    // classification
+  int64_t predicted = -1;
+};
+using Outcomes = std::vector<Outcome>;
+
+struct MetricInfo {
+  std::string name;
+  bool higher_is_better = true;
+};
+
+struct MetricInput {
+  const Outcomes& outcomes;
+  const Outcomes* base = nullptr;  // the unpruned model's, same examples; absent for the base itself
+  int64_t bootstrap_iters = 10000;
+  uint64_t seed = 0;
+};
+
+class Task {
+ public:
+  virtual ~Task() = default;
+  virtual DataKind data_kind() const = 0;
+  /// In the order asked for; the first is the one that curves and tables show.
+  virtual std::vector<MetricInfo> metrics() const = 0;
+  /// Logits of ModelOutput::values to l(x) for each example: [B], differentiable.
+  virtual torch::Tensor example_losses(const torch::Tensor& values, const Batch& batch) const = 0;  // [B]
+  /// What training minimises: the mean over all positions of the batch that receive loss, label-smoothed. Scalar.
+  virtual torch::Tensor training_loss(const torch::Tensor& values, const Batch& batch, double label_smoothing) const = 0;
+  /// One entry for each example of the batch, in the batch's order.
+  virtual Outcomes outcomes(const torch::Tensor& values, const Batch& batch) const = 0;
+  /// Every metric of metrics() with its uncertainty and, given a base, its paired difference.
+  virtual std::vector<MetricResult> evaluate(const MetricInput& input) const = 0;
+  /// Value of the first metric alone, without uncertainty: for choices and early stopping.
+  virtual double headline(const Outcomes& outcomes) const = 0;
+};
+
+/// Runs the model over batches under one mask per entry of `masks`, no gradients, evaluation mode. One Outcomes a mask,
+/// in the split's order (`examples` of them). Takes all masks at once so that work they share has one place to be
+/// shared. Checks for a stop request between batches. Non-finite logits: outcomes carry them; metrics say so.
+std::vector<Outcomes> evaluate_masks(Model& model, const Task& task, const std::vector<Batch>& batches,
+                                     const std::vector<HeadSet>& masks);
+
+}  // namespace headprune

@@ -1,0 +1,40 @@
+// AdamW (Loshchilov and Hutter 2019; LibTorch's own), with its state by parameter name.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "model/checkpoint.h"
+#include "train/options.h"
+
+namespace headprune {
+
+/// Weight decay acts on parameters with two or more dimensions (matrices and embeddings), so biases and the weights of
+/// norms have none.
+class Optimizer {
+ public:
+  /// Parameters of the model at this moment; betas, epsilon and weight decay from the options.
+  Optimizer(const Model& model, const TrainOptions& options);
+  ~Optimizer();
+  Optimizer(const Optimizer&) = delete;
+  Optimizer& operator=(const Optimizer&) = delete;
+
+  /// Gradients become undefined.
+  void zero_grad();
+  /// L2 norm of all gradients together; scales them down to `max_norm` when it is larger (0 = never).
+  double clip(double max_norm);
+  /// A parameter without a gradient is left alone.
+  void step(double learning_rate);
+
+  /// exp_avg.<param>, exp_avg_sq.<param> (shape of the parameter) and step.<param> (I64 scalar), for parameters that
+  /// were stepped.
+  NamedTensors state() const;
+  /// Throws Error(run_failed) naming `where` for a tensor that is missing, unknown or misshapen.
+  void load_state(const NamedTensors& tensors, const std::string& where);
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace headprune

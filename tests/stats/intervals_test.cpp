@@ -1,0 +1,82 @@
+// Golden values: statsmodels 0.15.0 proportion_confint(method="wilson"), scipy 1.17.1 stats.sem, stats.norm.interval,
+// stats.t.interval; the weighted mean with numpy by the formula of the header.
+#include "stats/intervals.h"
+
+#include <cmath>
+#include <vector>
+
+#include "support/catch.h"
+
+using namespace headprune;
+
+TEST_CASE("wilson agrees with statsmodels", "[stats]") {
+  struct Case {
+    int64_t correct, n;
+    double low, high, stderr_;
+  };
+  for (const Case& c : {Case{1476, 1821, 0.7918985252521543, 0.8278813435869229, 0.009185590629625064},
+                        Case{1423, 1821, 0.7618756985883023, 0.7998169323224441, 0.009687201786787098},
+                        Case{7, 10, 0.39677814746114537, 0.8922087325936989, 0.15275252316519466},
+                        Case{0, 10, 0.0, 0.27753279986288926, 0.0}, Case{10, 10, 0.7224672001371106, 1.0, 0.0}}) {
+    const Estimate estimate = wilson(c.correct, c.n);
+    CHECK(estimate.value == static_cast<double>(c.correct) / static_cast<double>(c.n));
+    CHECK(estimate.n == c.n);
+    CHECK(estimate.stderr_.value() == Approx(c.stderr_).epsilon(1e-12));
+    CHECK(estimate.ci95.value()[0] == Approx(c.low).epsilon(1e-12));
+    CHECK(estimate.ci95.value()[1] == Approx(c.high).epsilon(1e-12));
+    CHECK(estimate.interval == "wilson");
+  }
+}
+
+TEST_CASE("wilson without examples has no number, with one no standard error", "[stats]") {
+  CHECK(std::isnan(wilson(0, 0).value));
+  CHECK_FALSE(wilson(0, 0).ci95);
+  CHECK_FALSE(wilson(1, 1).stderr_);
+  CHECK(wilson(1, 1).ci95);
+  CHECK_THROWS_AS(wilson(3, 2), std::invalid_argument);
+}
+
+TEST_CASE("a mean has the standard error and normal interval of scipy", "[stats]") {
+  const std::vector<double> values = {0.3, 1.7, 0.9, 2.2, 0.4, 1.1};
+  const Estimate estimate = mean_estimate(values);
+  CHECK(estimate.value == Approx(1.1));
+  CHECK(estimate.stderr_.value() == Approx(0.30221405217715036).epsilon(1e-12));
+  CHECK(estimate.ci95.value()[0] == Approx(0.5076713421108765).epsilon(1e-12));
+  CHECK(estimate.ci95.value()[1] == Approx(1.6923286578891232).epsilon(1e-12));
+  CHECK(estimate.interval == "normal");
+  CHECK(sample_sd(values) == Approx(0.7402702209328699).epsilon(1e-12));
+}
+
+TEST_CASE("a mean that is not finite or stands on one value has no interval", "[stats]") {
+  const Estimate nan = mean_estimate(std::vector<double>{1.0, NAN, 2.0});
+  CHECK(std::isnan(nan.value));
+  CHECK(nan.n == 3);
+  CHECK_FALSE(nan.stderr_);
+  CHECK_FALSE(nan.ci95);
+  const Estimate one = mean_estimate(std::vector<double>{2.5});
+  CHECK(one.value == 2.5);
+  CHECK_FALSE(one.stderr_);
+  CHECK(one.interval.empty());
+  CHECK(std::isnan(mean_estimate({}).value));
+}
+
+TEST_CASE("a weighted mean is the ratio of sums with a linearised standard error", "[stats]") {
+  const std::vector<double> values = {0.3, 1.7, 0.9, 2.2, 0.4, 1.1}, weights = {1, 2, 3, 4, 5, 6};
+  const Estimate estimate = weighted_mean_estimate(values, weights);
+  CHECK(estimate.value == Approx(1.1333333333333335).epsilon(1e-12));
+  CHECK(estimate.stderr_.value() == Approx(0.30487101221531576).epsilon(1e-12));
+  CHECK(estimate.n == 6);
+  const Estimate equal = weighted_mean_estimate(values, std::vector<double>(6, 7.0));
+  const Estimate plain = mean_estimate(values);
+  CHECK(equal.value == Approx(plain.value).epsilon(1e-12));
+  CHECK(equal.stderr_.value() == Approx(plain.stderr_.value()).epsilon(1e-12));
+}
+
+TEST_CASE("seeds get Student's interval from two on", "[stats]") {
+  const Estimate three = t_interval(std::vector<double>{0.81, 0.79, 0.82});
+  CHECK(three.value == Approx(0.8066666666666666));
+  CHECK(three.ci95.value()[0] == Approx(0.7687208363306991).epsilon(1e-10));
+  CHECK(three.ci95.value()[1] == Approx(0.8446124970026342).epsilon(1e-10));
+  CHECK(three.interval == "t");
+  CHECK_FALSE(t_interval(std::vector<double>{0.81}).ci95);
+}
