@@ -35,7 +35,7 @@ std::string inspect_journal(const fs::path& path) {
 std::string inspect_folder(const fs::path& path) {
   if (fs::exists(path / kRunJson)) {
     const std::vector<std::string> wrong = verify_run(path);
-    const std::string text = "run folder\n" + run_text(summarize_run(path), &wrong);
+    const std::string text = "run folder\n" + run_info_text(summarize_run(path), read_run_context(path), wrong);
     if (!wrong.empty()) fail(ExitCode::run_failed, "{} does not verify: {}", path.string(), join(wrong, "; "));
     return text;
   }

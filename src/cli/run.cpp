@@ -1,11 +1,15 @@
 #include "run/run.h"
 
+#include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cstdlib>
 #include <memory>
 
 #include "cli/cli.h"
 #include "config/load.h"
+#include "core/files.h"
 #include "core/text.h"
 #include "report/terminal.h"
 #include "run/plan.h"
@@ -20,6 +24,17 @@ struct RunArguments {
   bool dry_run = false;
   std::string until, from, retry, out;
 };
+
+/// As wide as the terminal, within what reads well; colour only on a terminal that wants it.
+TerminalOptions terminal_options(const std::filesystem::path& folder) {
+  TerminalOptions options;
+  options.folder = folder.string();
+  winsize size{};
+  if (isatty(STDOUT_FILENO) != 1) return options;
+  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0) options.width = std::clamp<size_t>(size.ws_col, 60, 120);
+  options.colour = !std::getenv("NO_COLOR") && !std::getenv("CI");
+  return options;
+}
 
 ExitCode run_now(const CommandLine& line, RunArguments& arguments) {
   RunOptions& options = arguments.options;
@@ -41,8 +56,10 @@ ExitCode run_now(const CommandLine& line, RunArguments& arguments) {
     return ExitCode::ok;
   }
   const RunOutcome outcome = run_experiment(loaded, options);
-  const std::string summary = terminal_summary(outcome.folder, {.colour = isatty(STDOUT_FILENO) == 1});
-  if (!line.common.quiet) print_result(summary);
+  if (line.common.json)
+    print_result(read_file(outcome.folder / "results.json"));
+  else
+    print_result(terminal_summary(read_record(outcome.folder), terminal_options(outcome.folder)));
   return outcome.code;
 }
 

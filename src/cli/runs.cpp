@@ -25,7 +25,7 @@ void add_ls(CommandLine& line, CLI::App& runs) {
       const std::vector<RunSummary> found = list_runs(*dir);
       Json json = Json::array();
       for (const RunSummary& run : found) json.push_back(summary_json(run));
-      print_result(line.common.json ? dump_json_file(json) : runs_table(found));
+      print_result(line.common.json ? dump_json_file(json) : runs_table(found, 100));
       return ExitCode::ok;
     };
   });
@@ -43,11 +43,12 @@ void add_info(CommandLine& line, CLI::App& runs) {
   command.callback([&line, arguments] {
     line.chosen = [&line, arguments] {
       const RunSummary run = summarize_run(arguments->run);
-      const std::vector<std::string> wrong = arguments->verify ? verify_run(run.path) : std::vector<std::string>();
+      std::optional<std::vector<std::string>> wrong;
+      if (arguments->verify) wrong = verify_run(run.path);
       Json json = summary_json(run);
-      if (arguments->verify) json["problems"] = wrong;
-      print_result(line.common.json ? dump_json_file(json) : run_text(run, arguments->verify ? &wrong : nullptr));
-      return wrong.empty() ? ExitCode::ok : ExitCode::run_failed;
+      if (wrong) json["problems"] = *wrong;
+      print_result(line.common.json ? dump_json_file(json) : run_info_text(run, read_run_context(run.path), wrong));
+      return !wrong || wrong->empty() ? ExitCode::ok : ExitCode::run_failed;
     };
   });
 }
@@ -64,7 +65,7 @@ void add_diff(CommandLine& line, CLI::App& runs) {
                          {"inputs", found.inputs},
                          {"fingerprint", found.fingerprint},
                          {"tool", found.tool}};
-      print_result(line.common.json ? dump_json_file(json) : differences_text(found));
+      print_result(line.common.json ? dump_json_file(json) : run_diff_text(found));
       return ExitCode::ok;
     };
   });

@@ -166,6 +166,8 @@ class LayerDecoder {
     std::string word;
     if (!report(node, path, read_text(node, "one of " + join(names, ", "), word))) return false;
     const auto found = std::find(names.begin(), names.end(), word);
+    if (found == names.end() && node.from_override() && word.find(',') != std::string::npos)
+      return fail(node.at, path, fmt::format("'{}' is not a choice; one run takes one of {}", word, join(names, ", ")));
     if (found == names.end())
       return fail(node.at, path, fmt::format("'{}' is not a choice{}", word, suggestion(word, names, "choices: ")));
     choice->set(static_cast<size_t>(found - names.begin()));
@@ -233,20 +235,25 @@ class LayerDecoder {
   }
 
   bool read(PluginBase* plugin, const ConfigNode& node, const std::string& path, const Constraints&) {
-    const std::vector<std::string> names = plugin->registry().names();
+    if (!read_type(*plugin, node, path)) {
+      state_.problems.mark_undecided(path);
+      return false;
+    }
+    return fields(plugin->options().fields(), node, path, "type");
+  }
+  bool read_type(PluginBase& plugin, const ConfigNode& node, const std::string& path) {
+    const std::vector<std::string> names = plugin.registry().names();
     if (!is_section(node, path, "a section with the key 'type' (" + join(names, ", ") + ")")) return false;
     if (const auto type = node.find("type")) {
       std::string word;
       const ConfigNode& item = node.items[*type];
       const std::string full = join_path(path, "type");
       if (!report(item, full, read_text(item, "one of " + join(names, ", "), word))) return false;
-      if (!choose(*plugin, word, item, full)) return false;
+      if (!choose(plugin, word, item, full)) return false;
       mark(full, item);
     }
-    if (plugin->type.empty())
-      return fail(node.at, path, "the key 'type' is missing; known types: " + join(names, ", "));
-    if (!plugin->registry().has(plugin->type)) return fail(node.at, path, "unknown type '" + plugin->type + "'");
-    return fields(plugin->options().fields(), node, path, "type");
+    if (plugin.type.empty()) return fail(node.at, path, "the key 'type' is missing; known types: " + join(names, ", "));
+    return plugin.registry().has(plugin.type) || fail(node.at, path, "unknown type '" + plugin.type + "'");
   }
   /// Another type starts from its own defaults.
   bool choose(PluginBase& plugin, const std::string& word, const ConfigNode& node, const std::string& path) {
@@ -267,24 +274,33 @@ class LayerDecoder {
   bool read(PluginItemBase* item, const ConfigNode& node, const std::string& path, const Constraints&) {
     if (node.kind == ConfigNode::Kind::step) return item_option(*item, node, path);
     const ConfigNode* options = nullptr;
+    if (!read_name(*item, node, path, options)) {
+      state_.problems.mark_undecided(path);
+      return false;
+    }
+    return !options || options->kind == ConfigNode::Kind::null ||
+           item_fields(*item, *options, join_path(path, item->type));
+  }
+  /// `options`: those that stand under the name, if any.
+  bool read_name(PluginItemBase& item, const ConfigNode& node, const std::string& path, const ConfigNode*& options) {
     std::string word = node.text;
     Place at = node.at;
     if (node.kind == ConfigNode::Kind::null) return fail(node.at, path, "needs a value");
     if (node.kind == ConfigNode::Kind::list)
       return fail(node.at, path, "expected a name, or a map of one key from the name to its options; got a list");
     if (node.kind == ConfigNode::Kind::map) {
-      if (node.keys.size() != 1) return fail(node.at, path, item_hint(*item, node));
+      if (node.keys.size() != 1) return fail(node.at, path, item_hint(item, node));
       word = node.keys[0];
       at = node.key_places[0];
       options = &node.items[0];
     }
-    const std::vector<std::string> names = item->registry().names();
+    const std::vector<std::string> names = item.registry().names();
     if (std::find(names.begin(), names.end(), word) == names.end())
       return fail(at, path, fmt::format("unknown name '{}'{}", word, suggestion(word, names, "known: ")));
-    item->set_type(word);
-    item->label = word;
+    item.set_type(word);
+    item.label = word;
     state_.origins[path] = at;
-    return !options || options->kind == ConfigNode::Kind::null || item_fields(*item, *options, join_path(path, word));
+    return true;
   }
   static std::string item_hint(const PluginItemBase& item, const ConfigNode& node) {
     if (const auto type = node.find("type"); type && node.items[*type].kind == ConfigNode::Kind::scalar)

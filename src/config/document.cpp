@@ -132,16 +132,16 @@ class TreeBuilder {
       return node;
     }
     if (depth_ >= kMaxConfigDepth) {
-      problems_.add(at, path, "nested deeper than 64 levels");
+      problems_.add(at, path.substr(0, path.find('.')), "nested deeper than 64 levels; does an alias hold itself?");
       return node;
     }
-    const std::string& tag = yaml.Tag();
-    if (tag.size() > 1)
-      problems_.add(at, path, "explicit tags such as !!str are not supported; the key decides the type");
     // The mark of an alias is the place of its anchor, which is of no help; that of an empty value is the next token.
     const Place own = place(yaml.Mark());
     const bool alias = own.line < at.line || (own.line == at.line && own.column < at.column);
     if (yaml.IsScalar() || (!has_key && !yaml.IsNull())) node.at = alias ? at : own;
+    const std::string& tag = yaml.Tag();
+    if (tag.size() > 1)
+      problems_.add(node.at, path, "explicit tags such as !!str are not supported; the key decides the type");
     ++depth_;
     if (yaml.IsScalar()) {
       node.kind = ConfigNode::Kind::scalar;

@@ -1,3 +1,4 @@
+#include <functional>
 #include <map>
 
 #include "config/decode.h"
@@ -23,30 +24,45 @@ class Finisher {
  public:
   Finisher(const Place& start, DecodeState& state) : start_(start), state_(state) {}
 
-  void section(FieldList fields, CrossProblems broken, const std::string& path) {
+  /// `rules` gives what is broken among the keys of the section; asked when all fields have been seen.
+  void section(FieldList fields, std::function<CrossProblems()> rules, const std::string& path) {
     for (Field& field : fields.all()) {
       const std::string full = join_path(path, field.name);
       if (field.constraints.required && !state_.origins.contains(full))
-        add(full, "missing; this key must be given");
+        add_missing(full, "missing; this key must be given");
       else
         value(field.value, full, field.constraints);
     }
-    for (auto& [key, message] : broken) rules_.push_back({path, key, message});
+    rules_.push_back({path, std::move(rules)});
   }
 
   /// Rules about several keys, where the keys themselves are fine.
   void report_rules() {
     const Problems before = state_.problems;
-    for (const Rule& rule : rules_) {
-      const std::string full = join_path(rule.section, rule.key);
-      if (!before.concerns(full)) state_.problems.add(place(full), full, rule.message);
+    for (const Rules& rules : rules_) {
+      if (before.undecided_inside(rules.section)) continue;
+      for (const auto& [key, message] : ask(rules, before)) {
+        const std::string full = join_path(rules.section, key);
+        if (!before.concerns(full)) state_.problems.add(place(full), full, message);
+      }
     }
   }
 
  private:
-  struct Rule {
-    std::string section, key, message;
+  struct Rules {
+    std::string section;
+    std::function<CrossProblems()> ask;
   };
+
+  /// A rule may trip over values that are reported already.
+  static CrossProblems ask(const Rules& rules, const Problems& before) {
+    try {
+      return rules.ask();
+    } catch (const std::exception&) {
+      if (before.empty()) throw;
+      return {};
+    }
+  }
 
   /// Where `path` was set, or else the nearest section around it.
   Place place(std::string path) const {
@@ -58,23 +74,30 @@ class Finisher {
     if (!message.empty() && !state_.problems.concerns(path)) state_.problems.add(place(path), path, message);
   }
 
+  void add_missing(const std::string& path, const std::string& message) {
+    add(path, message);
+    state_.problems.mark_undecided(path);
+  }
+
   void value(Value& target, const std::string& path, const Constraints& limits) {
-    std::visit(
-        Overloaded{[](int64_t*) {}, [](double*) {}, [](bool*) {}, [](std::shared_ptr<ChoiceView>&) {},
-                   [&](std::string* text) {
-                     if (limits.not_empty && text->empty()) add(path, "must not be empty");
-                   },
-                   [&](fs::path* file) { finish_path(*file, path, limits); },
-                   [&](std::shared_ptr<OptionalView>& optional) {
-                     if (!optional->has()) return;
-                     Value inner = optional->get();
-                     value(inner, path, limits);
-                   },
-                   [&](std::shared_ptr<ListView>& list) { finish_list(*list, path, limits); },
-                   [&](std::shared_ptr<SectionView>& inner) { section(inner->fields(), inner->problems(), path); },
-                   [&](PluginBase* plugin) { finish_plugin(*plugin, path); },
-                   [&](PluginItemBase* item) { finish_plugin(*item, join_path(path, item->type)); }},
-        target);
+    std::visit(Overloaded{[](int64_t*) {}, [](double*) {}, [](bool*) {}, [](std::shared_ptr<ChoiceView>&) {},
+                          [&](std::string* text) {
+                            if (limits.not_empty && text->empty()) add(path, "must not be empty");
+                          },
+                          [&](fs::path* file) { finish_path(*file, path, limits); },
+                          [&](std::shared_ptr<OptionalView>& optional) {
+                            if (!optional->has()) return;
+                            Value inner = optional->get();
+                            value(inner, path, limits);
+                          },
+                          [&](std::shared_ptr<ListView>& list) { finish_list(*list, path, limits); },
+                          [&](std::shared_ptr<SectionView>& inner) {
+                            section(
+                                inner->fields(), [inner] { return inner->problems(); }, path);
+                          },
+                          [&](PluginBase* plugin) { finish_plugin(*plugin, path); },
+                          [&](PluginItemBase* item) { finish_plugin(*item, join_path(path, item->type)); }},
+               target);
   }
 
   void finish_path(fs::path& file, const std::string& path, const Constraints& limits) {
@@ -109,23 +132,25 @@ class Finisher {
 
   void finish_plugin(PluginBase& plugin, const std::string& path) {
     if (plugin.type.empty())
-      add(path, "missing; this section must be given, with the key 'type'");
+      add_missing(path, "missing; this section must be given, with the key 'type'");
     else if (!plugin.registry().has(plugin.type))
-      add(path, "unknown type '" + plugin.type + "'");
+      add_missing(path, "unknown type '" + plugin.type + "'");
     else
-      section(plugin.options().fields(), plugin.options().problems(), path);
+      section(
+          plugin.options().fields(), [&plugin] { return plugin.options().problems(); }, path);
   }
 
   Place start_;
   DecodeState& state_;
-  std::vector<Rule> rules_;
+  std::vector<Rules> rules_;
 };
 
 }  // namespace
 
 void finish_config(const Place& start, DecodeState& state) {
   Finisher finisher(start, state);
-  finisher.section(state.root.fields(), state.root.problems(), "");
+  finisher.section(
+      state.root.fields(), [&state] { return state.root.problems(); }, "");
   finisher.report_rules();
 }
 

@@ -114,7 +114,7 @@ class ValueParser {
       if (++at_ == text_.size()) break;
       const char c = text_[at_];
       if (c != 'n' && c != 't' && c != '\\' && c != '\'' && c != '"')
-        throw Malformed{at_, fmt::format("unknown escape '\\{}'; known are \\n \\t \\\\ \\' \\\"", c)};
+        throw Malformed{at_ - 1, fmt::format("unknown escape '\\{}'; known are \\n \\t \\\\ \\' \\\"", c)};
       out += c == 'n' ? '\n' : c == 't' ? '\t' : c;
     }
     if (at_ >= text_.size()) throw Malformed{start, "the quotation mark is not closed"};

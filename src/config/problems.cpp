@@ -47,6 +47,11 @@ bool Problems::concerns(const std::string& path) const {
   return std::any_of(found_.begin(), found_.end(), [&](const Found& found) { return is_inside(found.path, path); });
 }
 
+bool Problems::undecided_inside(const std::string& section) const {
+  return std::any_of(undecided_.begin(), undecided_.end(),
+                     [&](const std::string& path) { return is_inside(path, section); });
+}
+
 void Problems::throw_if_any() const {
   if (found_.empty()) return;
   std::vector<Found> sorted = found_;

@@ -58,6 +58,10 @@ class Problems {
   bool empty() const { return found_.empty(); }
   /// Whether a problem stands at this key or inside it.
   bool concerns(const std::string& path) const;
+  /// The value at `path` is unknown: a plug-in without a known name, a missing key. Rules about several keys of a
+  /// section that holds it cannot be judged.
+  void mark_undecided(const std::string& path) { undecided_.push_back(path); }
+  bool undecided_inside(const std::string& section) const;
   void throw_if_any() const;
 
  private:
@@ -66,6 +70,7 @@ class Problems {
     std::string path, message;
   };
   std::vector<Found> found_;
+  std::vector<std::string> undecided_;
 };
 
 /// "a.b" of "a" and "b"; an empty part is left out.

@@ -1,5 +1,6 @@
 #include "config/scalars.h"
 
+#include <cctype>
 #include <charconv>
 #include <cmath>
 
@@ -13,8 +14,8 @@ namespace {
 std::string check_word(const ConfigNode& node, const std::string& expected) {
   std::string text;
   if (std::string why = read_text(node, expected, text); !why.empty()) return why;
+  if (text.empty()) return fmt::format("expected {}, got empty text", expected);
   if (node.quoted) return fmt::format("expected {}, got quoted text '{}'; remove the quotes", expected, text);
-  if (text.empty()) return fmt::format("expected {}, got nothing", expected);
   if (!node.expanded && text.find("${") != std::string::npos)
     return fmt::format("expected {}, got '{}'; ${{env:NAME}} is for text and paths only", expected, text);
   if (node.from_override() && text.find(',') != std::string::npos)
@@ -65,7 +66,7 @@ std::string read_text(const ConfigNode& node, const std::string& expected, std::
   if (node.kind == ConfigNode::Kind::null) return "needs a value";
   if (node.kind != ConfigNode::Kind::scalar) return fmt::format("expected {}, got {}", expected, describe(node));
   if (!node.quoted && node.text == "???")
-    return "'???' is not supported: keys that must be given simply have no default; write the value here or as an "
+    return "??? is not supported: keys that must be given simply have no default; write the value here or as an "
            "override";
   out = node.text;
   return "";

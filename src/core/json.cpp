@@ -237,6 +237,10 @@ Json parse_json(std::string_view text, const std::string& where) {
   if (text.substr(0, 3) == "\xEF\xBB\xBF") {
     fail(ExitCode::run_failed, "{}, byte 0: a byte order mark; save the file as UTF-8 without one", where);
   }
+  // nlohmann takes a zero byte for the end of the input, and would not see what follows.
+  if (const size_t zero = text.find('\0'); zero != std::string_view::npos) {
+    fail(ExitCode::run_failed, "{}, byte {}: a zero byte", where, zero);
+  }
   StrictBuilder builder;
   const char* reached = text.data();
   const CountingIterator begin(text.data(), &reached), end(text.data() + text.size(), &reached);

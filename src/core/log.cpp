@@ -122,10 +122,7 @@ bool variable_set(const char* name) {
   return value != nullptr && *value != '\0';
 }
 
-bool rewrites_lines() {
-  static const bool answer = isatty(STDERR_FILENO) == 1 && !variable_set("NO_COLOR") && !variable_set("CI");
-  return answer;
-}
+bool rewrites_lines() { return isatty(STDERR_FILENO) == 1 && !variable_set("NO_COLOR") && !variable_set("CI"); }
 
 /// What fits into one line of the terminal: a wrapped line could not be rewritten.
 std::string cut_to_terminal(const std::string& text) {
@@ -167,8 +164,8 @@ Progress::~Progress() {
 }
 
 bool Progress::due() const {
-  const double period = rewrites_lines() ? 1.0 : 30.0;
-  return log().shows_info() && monotonic_seconds() - last_ >= period;
+  const double elapsed = monotonic_seconds() - last_;
+  return elapsed >= 1.0 && log().shows_info() && (elapsed >= 30.0 || rewrites_lines());
 }
 
 void Progress::print(const std::string& text) {

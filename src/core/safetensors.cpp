@@ -73,7 +73,8 @@ class HeaderParser {
     }
     SafetensorsHeader header;
     header.data_start = kLengthBytes + text.size();
-    for (const auto& [name, value] : parse_text(text).items()) {
+    const Json json = parse_text(text);
+    for (const auto& [name, value] : json.items()) {
       if (name == kMetadata) {
         header.metadata = metadata(value);
       } else {

@@ -31,13 +31,6 @@ extern "C" void on_stop_signal(int signal) {
   received_signal = signal;
 }
 
-const char* signal_name(int number) {
-  for (const auto& known : kSignals) {
-    if (known.number == number) return known.name;
-  }
-  return "?";
-}
-
 const KnownSignal& find_signal(const std::string& name) {
   for (const auto& known : kSignals) {
     if (name == known.name) return known;
@@ -60,6 +53,13 @@ bool is_ignored(int number) {
 }
 
 }  // namespace
+
+const char* signal_name(int number) {
+  for (const auto& known : kSignals) {
+    if (known.number == number) return known.name;
+  }
+  return "?";
+}
 
 Interrupted::Interrupted(ExitCode code, int signal)
     : Error(code, fmt::format("stopped by SIG{}; run the same command again to continue", signal_name(signal))),

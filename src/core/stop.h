@@ -19,6 +19,9 @@ class Interrupted : public Error {
   int signal_;
 };
 
+/// "INT" for SIGINT and so on; "?" for a signal that runtime.signals does not take.
+const char* signal_name(int number);
+
 /// Installs handlers for these names (INT TERM USR1 USR2 HUP) and ignores SIGPIPE and SIGXFSZ.
 void install_signal_handlers(const std::vector<std::string>& names);
 bool stop_requested();

@@ -11,13 +11,13 @@ namespace headprune {
 
 /// B examples, T positions (the longest of them). Padding stands at the end.
 struct Batch {
-  torch::Tensor tokens;            // [B, T] int64
-  torch::Tensor present;           // [B, T] bool: false at padding
-  torch::Tensor special;           // [B, T] bool: classification and separator tokens; false at padding
-  torch::Tensor labels;            // [B] int64; undefined for language modelling
-  torch::Tensor targets;           // [B, T] int64, kNoTarget where no loss; undefined for classification
-  std::vector<int64_t> examples;   // [B] indices into the split
-  bool padded = false;             // whether any position is padding
+  torch::Tensor tokens;           // [B, T] int64
+  torch::Tensor present;          // [B, T] bool: false at padding
+  torch::Tensor special;          // [B, T] bool: classification and separator tokens; false at padding
+  torch::Tensor labels;           // [B] int64; undefined for language modelling
+  torch::Tensor targets;          // [B, T] int64, kNoTarget where no loss; undefined for classification
+  std::vector<int64_t> examples;  // [B] indices into the split
+  bool padded = false;            // whether any position is padding
   int64_t size() const { return static_cast<int64_t>(examples.size()); }
 };
 

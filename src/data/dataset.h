@@ -1,6 +1,7 @@
 // Examples as token ids, in splits by role. Torch-free on purpose: `validate` reads data without a model.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -41,9 +42,8 @@ struct Dataset {
   std::shared_ptr<const Split> train, score, select, report;
   std::vector<std::string> warnings;
 
-  /// "score=select" for each pair of roles that read the same part, training data included; train with score is the
-  /// intended default and not listed.
-  std::vector<std::string> shared_splits() const;
+  /// Each pair of roles that read the same part, {"score","select"}; train and score are meant to.
+  std::vector<std::array<std::string, 2>> shared_splits() const;
 };
 
 }  // namespace headprune

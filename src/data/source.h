@@ -25,8 +25,8 @@ class DataSource {
   virtual DataKind kind() const = 0;
   /// Files this source reads, for the run's record and hash. Empty for generated data.
   virtual std::vector<InputFile> inputs() const = 0;
-  /// Reads, checks, tokenizes and splits. Throws Error(usage) for a missing file, Error(run_failed) "file:line: ..." for
-  /// malformed content.
+  /// Reads, checks, tokenizes and splits. Throws Error(usage) for a missing file, Error(run_failed) "file:line: ..."
+  /// for malformed content.
   virtual Dataset load(const LoadInput& input) const = 0;
 };
 

@@ -89,17 +89,17 @@ void assign_roles(Dataset& dataset, PartExamples parts, const RoleOptions& optio
   dataset.report = assign("report", options.splits.report, options.limit.report);
 }
 
-std::vector<std::string> Dataset::shared_splits() const {
+std::vector<std::array<std::string, 2>> Dataset::shared_splits() const {
   const std::pair<const char*, const std::shared_ptr<const Split>&> roles[] = {
       {"train", train}, {"score", score}, {"select", select}, {"report", report}};
-  std::vector<std::string> shared;
+  std::vector<std::array<std::string, 2>> shared;
   for (size_t a = 0; a < std::size(roles); ++a)
     for (size_t b = a + 1; b < std::size(roles); ++b) {
       // Importances are meant to come from training data (design.md section 3).
       const bool intended = a == 0 && b == 1;
       const auto &first = roles[a].second, &second = roles[b].second;
       if (!intended && first && second && first->name == second->name)
-        shared.push_back(fmt::format("{}={}", roles[a].first, roles[b].first));
+        shared.push_back({roles[a].first, roles[b].first});
     }
   return shared;
 }

@@ -1,10 +1,11 @@
 // `text`: one plain text for language modelling, cut into parts and windows in file order (formats.md section 4).
+#include "core/text.h"
+
 #include <algorithm>
 
 #include "core/error.h"
 #include "core/files.h"
 #include "core/log.h"
-#include "core/text.h"
 #include "data/source.h"
 #include "data/splits.h"
 
@@ -76,8 +77,10 @@ class TextSource : public DataSource {
       v("unit", unit, "what a token is: character or byte");
       v("fractions", fractions, "contiguous cuts of the text, in file order, into the train, dev and test parts");
       v("context_length", context_length, "tokens of a window; windows do not overlap", at_least(2));
-      v("vocabulary_size", vocabulary_size, "at most this many characters, the most frequent of the train part; of bytes "
-        "260", at_least(5));
+      v("vocabulary_size", vocabulary_size,
+        "at most this many characters, the most frequent of the train part; of bytes "
+        "260",
+        at_least(5));
       roles.fields(v);
     }
   };
@@ -90,9 +93,7 @@ class TextSource : public DataSource {
  private:
   std::shared_ptr<const Vocabulary> vocabulary(const std::vector<std::string_view>& train,
                                                const LoadInput& input) const;
-  TokenUnit token_unit() const {
-    return options_.unit == TextUnit::byte ? TokenUnit::byte : TokenUnit::character;
-  }
+  TokenUnit token_unit() const { return options_.unit == TextUnit::byte ? TokenUnit::byte : TokenUnit::character; }
 
   Options options_;
 };
@@ -141,7 +142,8 @@ Dataset TextSource::load(const LoadInput& input) const {
     const auto unknown = std::count(ids.begin(), ids.end(), Vocabulary::kUnknown);
     if (unknown > 0)
       warn(dataset, fmt::format("{} of {} characters of the {} part are not in the vocabulary and count as one unknown "
-                                "character", unknown, ids.size(), enum_name(part)));
+                                "character",
+                                unknown, ids.size(), enum_name(part)));
     log_info("[data] {}: {} {}s", enum_name(part), ids.size(), enum_name(options_.unit));
     examples_of(examples, part) = windows(ids, options_.context_length);
   }

@@ -110,10 +110,11 @@ class TsvSource : public DataSource {
       v("label", label, "label column, by name or by number from 0", not_empty);
       v("labels", labels, "all labels, in the order of the model's outputs; empty: those of the train part, sorted");
       v("unit", unit, "what a token is: word (split at white space), character or byte");
-      v("vocabulary_size", vocabulary_size, "at most this many tokens, the most frequent of the train part; of bytes 260",
-        at_least(5));
+      v("vocabulary_size", vocabulary_size,
+        "at most this many tokens, the most frequent of the train part; of bytes 260", at_least(5));
       v("lower_case", lower_case, "lower-case the texts");
-      v("max_length", max_length, "cut sequences at this many tokens, special tokens included; null: never", at_least(4));
+      v("max_length", max_length, "cut sequences at this many tokens, special tokens included; null: never",
+        at_least(4));
       roles.fields(v);
     }
     CrossProblems problems() const;
@@ -149,16 +150,16 @@ CrossProblems TsvSource::Options::problems() const {
     if (one->from == part)
       found.emplace_back(key, "a part cannot be cut from itself");
     else if (cut.of(one->from))
-      found.emplace_back(key, fmt::format("the {} part is cut itself; name a part that has a file",
-                                          enum_name(one->from)));
+      found.emplace_back(key,
+                         fmt::format("the {} part is cut itself; name a part that has a file", enum_name(one->from)));
   }
   for (const Part from : kParts) {
     double sum = 0;
     for (const Part part : kParts)
       if (const auto& one = cut.of(part); one && one->from == from) sum += one->fraction;
     if (sum >= 1)
-      found.emplace_back("cut", fmt::format("the cuts leave nothing of the {} part; lower the fractions",
-                                            enum_name(from)));
+      found.emplace_back("cut",
+                         fmt::format("the cuts leave nothing of the {} part; lower the fractions", enum_name(from)));
   }
   const std::set<std::string> distinct(labels.begin(), labels.end());
   if (distinct.size() != labels.size()) found.emplace_back("labels", "a label is listed twice");
@@ -194,8 +195,8 @@ std::vector<InputFile> TsvSource::inputs() const {
     const char* name = enum_name(part);
     const bool cut = options_.cut.of(part).has_value();
     if (has_file(part) && cut)
-      fail(ExitCode::usage, "data.cut.{} would replace the file {}; remove the cut, or name another data.files.{}", name,
-           file_of(part).string(), name);
+      fail(ExitCode::usage, "data.cut.{} would replace the file {}; remove the cut, or name another data.files.{}",
+           name, file_of(part).string(), name);
     if (has_file(part))
       files.push_back({fmt::format("data.{}", name), file_of(part)});
     else if (!cut)
@@ -232,8 +233,7 @@ void TsvSource::cut_part(Part part, AllRows& all, uint64_t seed, Dataset& datase
       original += static_cast<int64_t>(all[static_cast<size_t>(before)].rows.size());
   const auto count = static_cast<int64_t>(cut.fraction * static_cast<double>(original) + 0.5);
   const std::string stream = fmt::format("data/cut/{}", enum_name(part));
-  const std::vector<int64_t> taken =
-      seeded_sample(static_cast<int64_t>(from.rows.size()), count, seed, stream);
+  const std::vector<int64_t> taken = seeded_sample(static_cast<int64_t>(from.rows.size()), count, seed, stream);
 
   to.file = from.file;
   to.text_columns = from.text_columns;
@@ -246,10 +246,10 @@ void TsvSource::cut_part(Part part, AllRows& all, uint64_t seed, Dataset& datase
     (moves ? to.rows : kept).push_back(std::move(from.rows[i]));
   }
   from.rows = std::move(kept);
-  warn(dataset, fmt::format("the {} part is cut from the {} part: {} of its {} examples, drawn without replacement "
-                            "(stream {} of the experiment's seed {}); the {} part keeps the others",
-                            enum_name(part), enum_name(cut.from), taken.size(), original, stream, seed,
-                            enum_name(cut.from)));
+  warn(dataset,
+       fmt::format("the {} part is cut from the {} part: {} of its {} examples, drawn without replacement "
+                   "(stream {} of the experiment's seed {}); the {} part keeps the others",
+                   enum_name(part), enum_name(cut.from), taken.size(), original, stream, seed, enum_name(cut.from)));
 }
 
 std::vector<std::string> TsvSource::collect_labels(const PartRows& train) const {
@@ -273,7 +273,8 @@ std::shared_ptr<const Vocabulary> TsvSource::vocabulary(const PartRows& train, c
   if (options_.unit != TokenUnit::byte)
     for (const TsvRow& row : train.rows)
       for (const size_t column : train.text_columns)
-        for (const std::string_view unit : split_units(options_.unit, text_of(row, column))) ++counts[std::string(unit)];
+        for (const std::string_view unit : split_units(options_.unit, text_of(row, column)))
+          ++counts[std::string(unit)];
   return std::make_shared<const Vocabulary>(Vocabulary::build(options_.unit, counts, options_.vocabulary_size));
 }
 
@@ -315,8 +316,7 @@ std::vector<Example> TsvSource::encode(Part part, const PartRows& rows, Dataset&
   if (truncated > 0)
     warn(dataset, fmt::format("{} of {} {} examples are longer than data.max_length {} and were cut at their end",
                               truncated, examples.size(), enum_name(part), *options_.max_length));
-  if (empty > 0)
-    warn(dataset, fmt::format("{} texts of the {} part are empty", empty, enum_name(part)));
+  if (empty > 0) warn(dataset, fmt::format("{} texts of the {} part are empty", empty, enum_name(part)));
   log_info("[data] {}: {} examples, {} tokens, {:.1f} % of them unknown", enum_name(part), examples.size(), tokens,
            tokens > 0 ? 100.0 * static_cast<double>(unknown) / static_cast<double>(tokens) : 0.0);
   return examples;
@@ -338,8 +338,7 @@ Dataset TsvSource::load(const LoadInput& input) const {
   dataset.vocabulary = vocabulary(train, input);
   PartExamples examples;
   for (const Part part : kParts)
-    if (options_.roles.uses(part))
-      examples_of(examples, part) = encode(part, rows[static_cast<size_t>(part)], dataset);
+    if (options_.roles.uses(part)) examples_of(examples, part) = encode(part, rows[static_cast<size_t>(part)], dataset);
   assign_roles(dataset, std::move(examples), options_.roles, input.seed);
   return dataset;
 }

@@ -35,7 +35,8 @@ TsvTable read_tsv(const std::filesystem::path& path, bool header) {
     ++line;
     const std::string place = fmt::format("{}:{}", path.string(), line);
     if (const auto bad = invalid_utf8(content))
-      fail(ExitCode::run_failed, "{}: invalid UTF-8 at byte {} of the line; convert the file to UTF-8", place, *bad + 1);
+      fail(ExitCode::run_failed, "{}: invalid UTF-8 at byte {} of the line; convert the file to UTF-8", place,
+           *bad + 1);
     if (content.empty()) fail(ExitCode::run_failed, "{}: empty line; remove it", place);
     const std::vector<std::string_view> cells = split(content, '\t');
     if (line == 1) columns = cells.size();

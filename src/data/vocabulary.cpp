@@ -99,8 +99,8 @@ Vocabulary Vocabulary::from_json(const Json& json, const std::string& where) {
     if (!token.is_string()) bad("every token must be text");
     vocabulary.add(token.get<std::string>());
   }
-  if (vocabulary.size() < kSpecials || !std::equal(std::begin(kSpecialNames), std::end(kSpecialNames),
-                                                   vocabulary.tokens_.begin()))
+  if (vocabulary.size() < kSpecials ||
+      !std::equal(std::begin(kSpecialNames), std::end(kSpecialNames), vocabulary.tokens_.begin()))
     bad("the first tokens must be [PAD] [UNK] [CLS] [SEP]");
   if (vocabulary.ids_.size() + kSpecials != vocabulary.tokens_.size()) bad("a token is listed twice");
   if (vocabulary.unit_ == TokenUnit::byte && vocabulary.tokens_ != build(TokenUnit::byte, {}, 0).tokens_)

@@ -22,9 +22,9 @@ struct EnumNames<TokenUnit> {
 /// The units of valid UTF-8 text. Word: split at ASCII white space. Character: code points. Byte: bytes.
 std::vector<std::string_view> split_units(TokenUnit unit, std::string_view text);
 
-/// Ids 0 ... 3 are padding [PAD], unknown [UNK], classification [CLS] (first of every classified sequence) and separator
-/// [SEP]; a text that contains these words does not get their ids. Byte vocabularies have all 256 bytes, spelled <0x00>
-/// to <0xFF>; the others hold the most frequent units up to a size, ties by bytes.
+/// Ids 0 ... 3 are padding [PAD], unknown [UNK], classification [CLS] (first of every classified sequence) and
+/// separator [SEP]; a text that contains these words does not get their ids. Byte vocabularies have all 256 bytes,
+/// spelled <0x00> to <0xFF>; the others hold the most frequent units up to a size, ties by bytes.
 class Vocabulary {
  public:
   static constexpr int64_t kPadding = 0, kUnknown = 1, kClassification = 2, kSeparator = 3, kSpecials = 4;

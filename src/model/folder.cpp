@@ -81,7 +81,8 @@ ModelSummary summarise_model_folder(const fs::path& path) {
 std::vector<std::string> summary_lines(const ModelSummary& summary) {
   const TransformerConfig& config = summary.folder.config;
   std::vector<std::string> lines = {fmt::format("model_type: {}", summary.model_type)};
-  for (const auto& [key, value] : config_json(config).items())
+  const Json sizes = config_json(config);  // named: items() would outlive a temporary
+  for (const auto& [key, value] : sizes.items())
     lines.push_back(fmt::format("{}: {}", key, value.is_string() ? value.get<std::string>() : dump_json(value)));
   lines.push_back(fmt::format("parameters: {} (intact: {})", summary.parameters, summary.intact_parameters));
   lines.push_back(fmt::format("weights: {}, vocabulary: {}", bytes_text(summary.bytes),

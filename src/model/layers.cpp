@@ -14,6 +14,15 @@ torch::Tensor sinusoidal_positions(int64_t length, int64_t d_model, const torch:
   return both.narrow(1, 0, d_model).to(options.dtype());                                 // [T, C]
 }
 
+LayerNorm::LayerNorm(int64_t d_model, double eps)
+    : eps_(eps),
+      weight_(register_parameter("weight", torch::ones({d_model}))),
+      bias_(register_parameter("bias", torch::zeros({d_model}))) {}
+
+torch::Tensor LayerNorm::forward(const torch::Tensor& x) const {
+  return at::layer_norm(x, weight_.sizes(), weight_, bias_, eps_);
+}
+
 FeedForward::FeedForward(const LayerConfig& config)
     : activation_(config.activation),
       up_(register_module("up", std::make_shared<Projection>(config.d_model, config.d_ff))),
@@ -49,21 +58,20 @@ Block::Block(const LayerConfig& config)
       attention_(
           register_module("attention", std::make_shared<Attention>(config.d_model, config.layout, config.dropout))),
       feed_forward_(register_module("feed_forward", std::make_shared<FeedForward>(config))),
-      attention_norm_(torch::nn::LayerNormOptions({config.d_model}).eps(config.layer_norm_eps)),
-      feed_forward_norm_(torch::nn::LayerNormOptions({config.d_model}).eps(config.layer_norm_eps)) {
-  register_module("attention_norm", attention_norm_);
-  register_module("feed_forward_norm", feed_forward_norm_);
-}
+      attention_norm_(
+          register_module("attention_norm", std::make_shared<LayerNorm>(config.d_model, config.layer_norm_eps))),
+      feed_forward_norm_(
+          register_module("feed_forward_norm", std::make_shared<LayerNorm>(config.d_model, config.layer_norm_eps))) {}
 
 AttentionOutput Block::forward(const torch::Tensor& x, const Visibility& visibility, const BlockProbe& probe) {
   const auto drop = [this](const torch::Tensor& added) { return at::dropout(added, dropout_, is_training()); };
   const bool pre = norm_ == NormOrder::pre;
-  const torch::Tensor states = pre ? attention_norm_(x) : x;
+  const torch::Tensor states = pre ? attention_norm_->forward(x) : x;
   AttentionOutput result = attention_->forward(states, states, visibility, probe);
   torch::Tensor sum = x + drop(result.output);
-  if (!pre) sum = attention_norm_(sum);
-  result.output = sum + drop(feed_forward_->forward(pre ? feed_forward_norm_(sum) : sum));
-  if (!pre) result.output = feed_forward_norm_(result.output);
+  if (!pre) sum = attention_norm_->forward(sum);
+  result.output = sum + drop(feed_forward_->forward(pre ? feed_forward_norm_->forward(sum) : sum));
+  if (!pre) result.output = feed_forward_norm_->forward(result.output);
   return result;
 }
 

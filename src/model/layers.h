@@ -46,6 +46,17 @@ struct LayerConfig {
   double dropout = 0;
 };
 
+/// Layer normalization (Ba et al. 2016) over the last dimension, with a gain and a shift.
+class LayerNorm : public torch::nn::Module {
+ public:
+  LayerNorm(int64_t d_model, double eps);
+  torch::Tensor forward(const torch::Tensor& x) const;  // [B, T, C] to [B, T, C]
+
+ private:
+  double eps_;
+  torch::Tensor weight_, bias_;  // [C]
+};
+
 class FeedForward : public torch::nn::Module {
  public:
   explicit FeedForward(const LayerConfig& config);
@@ -92,7 +103,7 @@ class Block : public torch::nn::Module {
   double dropout_;
   std::shared_ptr<Attention> attention_;
   std::shared_ptr<FeedForward> feed_forward_;
-  torch::nn::LayerNorm attention_norm_, feed_forward_norm_;
+  std::shared_ptr<LayerNorm> attention_norm_, feed_forward_norm_;
 };
 
 }  // namespace headprune

@@ -77,8 +77,7 @@ int64_t parameter_count(const TransformerConfig& config) {
 Transformer::Transformer(const TransformerConfig& config, const HeadSet& removed)
     : config_(config),
       embeddings_(register_module("embeddings", std::make_shared<Embeddings>(embedding_config(config)))),
-      norm_(register_module(
-          "norm", torch::nn::LayerNorm(torch::nn::LayerNormOptions({config.d_model}).eps(config.layer_norm_eps)))) {
+      norm_(register_module("norm", std::make_shared<LayerNorm>(config.d_model, config.layer_norm_eps))) {
   const auto stack = register_module("blocks", std::make_shared<torch::nn::Module>());
   for (int64_t layer = 0; layer < config.layers; ++layer)
     blocks_.push_back(stack->register_module(std::to_string(layer), std::make_shared<Block>(layer_config(config))));
@@ -101,7 +100,7 @@ ModelOutput Transformer::forward(const Batch& batch, const HeadProbe& probe) {
   const Visibility visibility(config_.kind == Kind::decoder ? Pattern::causal : Pattern::full,
                               batch.padded ? batch.present : torch::Tensor());
   torch::Tensor x = embeddings_->forward(batch.tokens);  // [B, T, C]
-  if (!pre) x = norm_(x);
+  if (!pre) x = norm_->forward(x);
   x = at::dropout(x, config_.dropout, is_training());
   ModelOutput result;
   for (size_t i = 0; i < blocks_.size(); ++i) {
@@ -110,7 +109,7 @@ ModelOutput Transformer::forward(const Batch& batch, const HeadProbe& probe) {
     if (probe.contexts) result.heads.contexts.push_back(part.context);
     x = part.output;
   }
-  result.values = read_out(pre ? norm_(x) : x, batch);
+  result.values = read_out(pre ? norm_->forward(x) : x, batch);
   return result;
 }
 

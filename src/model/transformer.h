@@ -92,7 +92,7 @@ class Transformer final : public Model {
   TransformerConfig config_;
   std::shared_ptr<Embeddings> embeddings_;
   std::vector<std::shared_ptr<Block>> blocks_;
-  torch::nn::LayerNorm norm_;         // after the embeddings (post) or after the last block (pre)
+  std::shared_ptr<LayerNorm> norm_;   // after the embeddings (post) or after the last block (pre)
   std::shared_ptr<Projection> head_;  // logits; null with tied embeddings
 };
 

@@ -1,5 +1,6 @@
 // Repeat: score the surviving heads, remove a few, optionally train on with their gates fixed at 0, evaluate. The first
-// step uses the scores of the intact model. How many heads go at each step is known before the first, so it always ends.
+// step uses the scores of the intact model. How many heads go at each step is known before the first, so it always
+// ends.
 #include <algorithm>
 
 #include "core/error.h"
@@ -22,7 +23,7 @@ class Iterative final : public PruneRule {
       v("heads_per_step", heads_per_step, "heads to remove between two scorings; this or fraction_per_step",
         at_least(1));
       v("fraction_per_step", fraction_per_step,
-        "the same as a fraction of all heads; 0.1 when neither of the two is given", above(0), at_most(1));
+        "the same as a fraction of all heads; 0.1 when neither of the two is given", between(0.001, 1));
       v("until_fraction", until_fraction,
         "fraction of the heads at which the sweep ends, or earlier when min_heads_per_layer lets no head go any more",
         between(0, 1));
@@ -71,9 +72,10 @@ class Iterative final : public PruneRule {
                                                   : options_.fraction_per_step.value_or(0.1);
     Steps steps;
     if (end < options_.until_fraction)
-      steps.messages.push_back(fmt::format("ends at fraction {:.6g} instead of {}: min_heads_per_layer: {} lets no more "
-                                           "heads go",
-                                           end, options_.until_fraction, options_.min_heads_per_layer));
+      steps.messages.push_back(
+          fmt::format("ends at fraction {:.6g} instead of {}: min_heads_per_layer: {} lets no more "
+                      "heads go",
+                      end, options_.until_fraction, options_.min_heads_per_layer));
     int64_t gone = 0;
     const auto add = [&](double fraction) {
       RemovalTarget target = removal_target(fraction, blocks, limits);
@@ -105,9 +107,8 @@ class Iterative final : public PruneRule {
     int64_t forward = 0, backward = 0, step = 0;
     for (const RemovalTarget& target : steps.targets) {
       ++step;
-      const Importance scores = step == 1
-                                    ? input.host.intact_scores(method, draw)
-                                    : input.host.score_again(model, method, draw, removed, input.sweep, step);
+      const Importance scores = step == 1 ? input.host.intact_scores(method, draw)
+                                          : input.host.score_again(model, method, draw, removed, input.sweep, step);
       forward += scores.forward;
       backward += scores.backward;
       const std::vector<HeadId> order = ascending_order(blocks, scores.values, removed, limits.kinds);

@@ -80,7 +80,8 @@ int64_t count_heads(const Blocks& blocks, const std::vector<Kind>& kinds) {
   int64_t count = 0;
   for (const BlockHeads& block : blocks)
     if (may_go(block.id, kinds)) count += head_count(block);
-  if (count == 0) fail(ExitCode::usage, "kinds: {}: the model has no head of that kind; name kinds that it has", kinds_text(kinds));
+  if (count == 0)
+    fail(ExitCode::usage, "kinds: {}: the model has no head of that kind; name kinds that it has", kinds_text(kinds));
   return count;
 }
 
@@ -90,7 +91,8 @@ double largest_fraction(const Blocks& blocks, const OrderLimits& limits) {
   for (const BlockHeads& block : blocks) {
     if (block.heads.empty() || !may_go(block.id, limits.kinds)) continue;
     all += removable(block, limits);
-    tightest = std::min(tightest, static_cast<double>(removable(block, limits)) / static_cast<double>(head_count(block)));
+    tightest =
+        std::min(tightest, static_cast<double>(removable(block, limits)) / static_cast<double>(head_count(block)));
   }
   if (limits.scope == Scope::layer) return tightest;
   return static_cast<double>(all) / static_cast<double>(count_heads(blocks, limits.kinds));
@@ -101,7 +103,8 @@ RemovalTarget removal_target(double fraction, const Blocks& blocks, const OrderL
   RemovalTarget target = wanted(fraction, blocks, limits);
   if (!reachable(target, blocks, limits)) {
     fail(ExitCode::usage,
-         "a fraction of {} removes {} of {} heads, which min_heads_per_layer: {} does not allow; the largest fraction that "
+         "a fraction of {} removes {} of {} heads, which min_heads_per_layer: {} does not allow; the largest fraction "
+         "that "
          "can be reached is {:.6g}",
          fraction, target.heads, all, limits.min_heads_per_layer, largest_fraction(blocks, limits));
   }
@@ -146,8 +149,10 @@ HeadSet choose_heads(const std::vector<HeadId>& order, const Blocks& blocks, con
   }
   if (gone < target.heads) {
     const int64_t all = count_heads(blocks, limits.kinds);
-    fail(ExitCode::usage, "{} of {} heads were to go, but the order lets only {} go; the largest fraction that can be "
-                          "reached is {:.6g}", target.heads, all, gone, static_cast<double>(gone) / static_cast<double>(all));
+    fail(ExitCode::usage,
+         "{} of {} heads were to go, but the order lets only {} go; the largest fraction that can be "
+         "reached is {:.6g}",
+         target.heads, all, gone, static_cast<double>(gone) / static_cast<double>(all));
   }
   return chosen;
 }

@@ -57,14 +57,13 @@ struct SweepInput {
   Model& model;                      // intact; a rule that trains works on a copy
   std::vector<MethodDraws> methods;  // those the sweep asks for, all known
   SweepHost& host;
-  int64_t examples_scored = 0;
 };
 
 /// What a sweep would cost, known before any work: for `validate` and --dry-run.
 struct SweepPlan {
   int64_t points = 0;
-  int64_t scorings = 0;      // passes over the score split beyond the score stage
-  int64_t train_steps = 0;   // fine-tuning steps in all
+  int64_t scorings = 0;               // passes over the score split beyond the score stage
+  int64_t train_steps = 0;            // fine-tuning steps in all
   std::vector<std::string> messages;  // merged fractions
 };
 

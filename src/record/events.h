@@ -3,6 +3,7 @@
 // when one is missing or of another type.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -134,7 +135,7 @@ struct Warning {
   std::string code;  // tied_scores, shared_splits, ...
   std::string message;
 
-  bool operator==(const Warning&) const = default;
+  auto operator<=>(const Warning&) const = default;
   Json to_json() const;
   static Warning from_json(const Json& json);
 };

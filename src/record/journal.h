@@ -23,7 +23,7 @@ struct ScoreKey {
   int64_t seed = 0;
   std::string method;
   int64_t draw = 0;
-  std::string sweep;
+  std::string sweep = {};
   int64_t step = -1;
   auto operator<=>(const ScoreKey&) const = default;
 };
@@ -74,6 +74,9 @@ struct Record {
   bool stage_done(const std::string& stage, std::optional<int64_t> seed) const;
 };
 
+/// The record that the lines of a journal make; `path` is for errors.
+Record make_record(const std::filesystem::path& path, const FramedLines& content);
+
 /// Reads journal.jsonl of a run folder. Throws Error(usage) when `run_folder` is no run folder and Error(run_failed)
 /// for a bad line, a gap in seq or a field of another type, naming file and line.
 Record read_record(const std::filesystem::path& run_folder);
@@ -117,14 +120,14 @@ class Journal {
   void run_done(const RunDone& event);
 
  private:
+  Journal(const std::filesystem::path& run_folder, FramedLines content);
   void append(const char* ev, const Json& fields, Durable durable);
 
-  FramedLines content_;  // only during construction
-  FramedLog log_;
+  FramedLog log_;  // fills the constructor's `content`, which before_ is made of
   Record before_;
   int64_t attempt_ = 1;
   int64_t seq_ = 0;
-  std::set<std::pair<std::string, std::string>> warned_;
+  std::set<Warning> warned_;
 };
 
 }  // namespace headprune

@@ -48,7 +48,8 @@ struct PointResult {
   double fraction = 0;      // heads_removed / heads_total
   int64_t heads_total = 0;  // heads that may go under the rule or table
   HeadSet removed;
-  std::string mask;  // mask_sha256
+  bool fine_tuned = false;  // weights differ from the intact model's: never merged with an equal mask
+  std::string mask;         // mask_sha256
   int64_t params = 0;
   int64_t attention_flops_per_token = 0;
   int64_t forward = 0, backward = 0;  // passes spent to get to the point
@@ -59,6 +60,10 @@ struct PointResult {
   std::string samples_sha256;  // with output.samples
 
   const MetricResult* metric(const std::string& name) const;
+
+  /// point_done of formats.md section 7; with same_as the metrics stay out.
+  Json to_json() const;
+  static PointResult from_json(const Json& json);
 };
 
 }  // namespace headprune

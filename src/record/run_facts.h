@@ -26,29 +26,29 @@ struct MethodFact {
 
 /// A role's data. With several seeds and generated data: those of the first seed.
 struct SplitFact {
-  std::string role;           // score, select, report
-  std::string name;           // train, dev, test
-  int64_t original = 0;       // examples in the source
-  int64_t effective = 0;      // examples used, after `limit`
-  std::string sha256;         // of the examples used
-  std::string note;           // how it was made, where it was cut from another one; empty otherwise
+  std::string role;       // score, select, report
+  std::string name;       // train, dev, test
+  int64_t original = 0;   // examples in the source
+  int64_t effective = 0;  // examples used, after `limit`
+  std::string sha256;     // of the examples used
+  std::string note;       // how it was made, where it was cut from another one; empty otherwise
 };
 
 struct RunFacts {
-  std::string task;            // key in results.json: a short name of the data, "sst2"
-  std::string task_type;       // plug-in name
+  std::string task;       // key in results.json: a short name of the data, "sst2"
+  std::string task_type;  // plug-in name
   Json task_config = Json::object();
   std::vector<MetricFact> metrics;  // as asked for; tables and plots show the first
-  std::string model;           // plug-in name
-  std::string model_args;      // "d_model=64,layers=4,heads=4"
-  Blocks blocks;               // of the intact model
+  std::string model;                // plug-in name
+  std::string model_args;           // "d_model=64,layers=4,heads=4"
+  Blocks blocks;                    // of the intact model
   std::vector<int64_t> seeds;
-  std::vector<MethodFact> methods;   // in the order of the configuration
-  std::vector<std::string> sweeps;   // labels, in the order of the configuration
-  std::vector<std::string> tables;   // sensitivity tables, in the order of the configuration
-  int64_t batch_size = 0;      // of evaluation
+  std::vector<MethodFact> methods;  // in the order of the configuration
+  std::vector<std::string> sweeps;  // labels, in the order of the configuration
+  std::vector<std::string> tables;  // sensitivity tables, in the order of the configuration
+  int64_t batch_size = 0;           // of evaluation
   std::string device = "cpu";
-  std::optional<int64_t> limit;      // of the report split
+  std::optional<int64_t> limit;  // of the report split
   int64_t bootstrap_iters = 0;
   std::vector<SplitFact> splits;
   std::vector<std::array<std::string, 2>> shared_splits;  // pairs of roles with the same data

@@ -62,7 +62,8 @@ class Comparison {
   }
 
  private:
-  void add(const Paired& values, const std::string& kind, std::optional<int64_t> layer, const std::set<int64_t>& counts) {
+  void add(const Paired& values, const std::string& kind, std::optional<int64_t> layer,
+           const std::set<int64_t>& counts) {
     if (values.a.empty()) return;
     AgreementRow row;
     row.comparison = name_;
@@ -84,8 +85,7 @@ class Comparison {
     if (request.statistic == AgreementStatistic::topk_jaccard) row.k = request.k;
     const std::string stream = fmt::format("agreement/{}/{}/{}/{}/{}", row.method_a, row.method_b, row.kind,
                                            row.layer.value_or(-1), row.statistic);
-    const Agreement result =
-        agreement(request, values.a, values.b, Random(static_cast<uint64_t>(row.seed_a), stream));
+    const Agreement result = agreement(request, values.a, values.b, Random(static_cast<uint64_t>(row.seed_a), stream));
     row.value = result.value;
     row.p = result.p;
     row.n = result.n;

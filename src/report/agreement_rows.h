@@ -25,8 +25,8 @@ struct AgreementRow {
 
 /// Scores of the intact model, random controls left out: their agreement with anything is chance by construction.
 /// Methods are compared pairwise within a seed, a method with itself between seeds; over all heads and per block.
-/// Top-k over all heads is taken at every number of heads that a sweep over all kinds removes, and at half of the heads;
-/// per block at half of its heads. p by 2,000 permutations (exact up to 7 heads), seeded by what is compared.
+/// Top-k over all heads is taken at every number of heads that a sweep over all kinds removes, and at half of the
+/// heads; per block at half of its heads. p by 2,000 permutations (exact up to 7 heads), seeded by what is compared.
 std::vector<AgreementRow> agreement_rows(const Record& record);
 
 }  // namespace headprune

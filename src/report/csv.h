@@ -11,10 +11,10 @@ namespace headprune {
 /// One field. Rows sort by their cells from the left: empty first, then numbers by value, then text by bytes.
 class Cell {
  public:
-  Cell() = default;                               // does not apply
-  Cell(const char* text) : text_(text) {}         // NOLINT: rows are written as lists of values
+  Cell() = default;                                   // does not apply
+  Cell(const char* text) : text_(text) {}             // NOLINT: rows are written as lists of values
   Cell(std::string text) : text_(std::move(text)) {}  // NOLINT
-  Cell(int64_t number);                           // NOLINT
+  Cell(int64_t number);                               // NOLINT
   /// Shortest digits that round-trip; "nan", "inf" and "-inf" for non-finite values.
   Cell(double number);  // NOLINT
   template <class T>

@@ -195,8 +195,8 @@ std::vector<CurveGroup> curve_groups(const Record& record) {
   }
   std::vector<CurveGroup> curves;
   for (auto& [key, points] : found) {
-    CurveGroup curve{std::get<1>(key).label, std::get<0>(key).label, std::get<2>(key), std::get<3>(key),
-                     std::get<4>(key),       {}};
+    CurveGroup curve{std::get<1>(key).label, std::get<0>(key).label, std::get<2>(key),
+                     std::get<3>(key),       std::get<4>(key),       {}};
     for (auto& [removed, group] : points) {
       finish(group);
       curve.points.push_back(std::move(group));

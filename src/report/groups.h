@@ -48,8 +48,8 @@ struct CurveGroup {
 /// Area under a curve (stats/curve.h), by seed and over seeds.
 struct AreaSummary {
   std::string metric;
-  double from = 0, to = 0;    // fractions between which it was taken
-  Estimate estimate;          // one seed: the value alone; several: mean and t interval; n = seeds
+  double from = 0, to = 0;  // fractions between which it was taken
+  Estimate estimate;        // one seed: the value alone; several: mean and t interval; n = seeds
   std::vector<int64_t> seed_ids;
   std::vector<double> seeds;  // one per seed, mean over its draws
   int64_t draws = 1;
@@ -76,15 +76,15 @@ std::vector<CurveGroup> curve_groups(const Record& record);
 /// Tables in the order of the configuration; within one, by method, block, head, heads removed.
 std::vector<PointGroup> sensitivity_groups(const Record& record);
 
-/// One for each metric whose curve has the same end points for every seed and draw; metrics with a non-finite value or a
-/// single fraction are left out.
+/// One for each metric whose curve has the same end points for every seed and draw; metrics with a non-finite value or
+/// a single fraction are left out.
 std::vector<AreaSummary> curve_areas(const CurveGroup& curve);
 /// Area minus the mean area of the random draws, paired by seed. Nothing without a control that has the same seeds and
 /// end points.
 std::optional<Estimate> area_minus_random(const AreaSummary& area, const AreaSummary& random);
 
-/// Benjamini-Hochberg q of every sensitivity point that has a p and removes a head, by (point id, metric). One family is
-/// one table, metric and seed.
+/// Benjamini-Hochberg q of every sensitivity point that has a p and removes a head, by (point id, metric). One family
+/// is one table, metric and seed.
 std::map<std::pair<std::string, std::string>, double> sensitivity_q(const Record& record);
 
 }  // namespace headprune

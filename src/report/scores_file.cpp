@@ -44,8 +44,10 @@ TensorBytes score_tensor(const ScoreKey& key, const RecordedScore& score, Kind k
   }
   std::string bytes(values.size() * sizeof(double), '\0');
   std::memcpy(bytes.data(), values.data(), bytes.size());
-  return {fmt::format("seed{}/{}/{}/{}", key.seed, key.method, key.draw, to_string(kind)), Dtype::F64,
-          {grid.layers, grid.heads}, std::move(bytes)};
+  return {fmt::format("seed{}/{}/{}/{}", key.seed, key.method, key.draw, to_string(kind)),
+          Dtype::F64,
+          {grid.layers, grid.heads},
+          std::move(bytes)};
 }
 
 }  // namespace

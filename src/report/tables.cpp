@@ -42,8 +42,8 @@ std::string agreement_csv(const std::vector<AgreementRow>& measured) {
   std::vector<CsvRow> rows;
   for (const AgreementRow& row : measured) {
     // No standard error: permutation gives a p, not a sampling distribution.
-    rows.push_back({row.comparison, row.method_a, row.method_b, row.seed_a, row.seed_b, row.draw_a, row.draw_b, row.kind,
-                    row.layer, row.statistic, row.k, row.value, Cell(), row.p, row.n});
+    rows.push_back({row.comparison, row.method_a, row.method_b, row.seed_a, row.seed_b, row.draw_a, row.draw_b,
+                    row.kind, row.layer, row.statistic, row.k, row.value, Cell(), row.p, row.n});
   }
   return csv_text({"comparison", "method_a", "method_b", "seed_a", "seed_b", "draw_a", "draw_b", "kind", "layer",
                    "statistic", "k", "value", "stderr", "p", "n"},
@@ -60,20 +60,36 @@ std::string timing_csv(const Record& record) {
     const PointResult* point = timing.point;
     const PointSpec spec = point == nullptr ? PointSpec() : point->spec;
     const auto add = [&](const char* metric, const Spread& spread) {
-      rows.push_back({point == nullptr ? Cell() : Cell(spec.seed), spec.method,
-                      spec.method.empty() ? Cell() : Cell(spec.draw.value_or(0)), spec.sweep, spec.rule, result.form,
-                      result.point, point == nullptr ? Cell() : Cell(point->fraction),
+      rows.push_back({point == nullptr ? Cell() : Cell(spec.seed),
+                      spec.method,
+                      spec.method.empty() ? Cell() : Cell(spec.draw.value_or(0)),
+                      spec.sweep,
+                      spec.rule,
+                      result.form,
+                      result.point,
+                      point == nullptr ? Cell() : Cell(point->fraction),
                       point == nullptr ? Cell() : Cell(spec.heads_removed),
-                      point == nullptr ? Cell() : Cell(point->heads_total), device, threads, result.batch_size,
-                      result.sequence_length, metric, spread.mean, spread.stderr_, spread.median, spread.min, spread.max,
-                      spread.n, result.warmup});
+                      point == nullptr ? Cell() : Cell(point->heads_total),
+                      device,
+                      threads,
+                      result.batch_size,
+                      result.sequence_length,
+                      metric,
+                      spread.mean,
+                      spread.stderr_,
+                      spread.median,
+                      spread.min,
+                      spread.max,
+                      spread.n,
+                      result.warmup});
     };
     add("seconds_per_batch", timing.seconds_per_batch);
     add("examples_per_second", timing.examples_per_second);
   }
-  return csv_text({"seed", "method", "draw", "sweep", "rule", "form", "point", "fraction", "heads_removed",
-                   "heads_total", "device", "threads", "batch_size", "sequence_length", "metric", "value", "stderr",
-                   "median", "min", "max", "n", "warmup"},
+  return csv_text({"seed",     "method",        "draw",        "sweep",  "rule",    "form",       "point",
+                   "fraction", "heads_removed", "heads_total", "device", "threads", "batch_size", "sequence_length",
+                   "metric",   "value",         "stderr",      "median", "min",     "max",        "n",
+                   "warmup"},
                   std::move(rows));
 }
 

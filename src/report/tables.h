@@ -16,7 +16,8 @@ std::string sensitivity_csv(const Record& record);
 std::string agreement_csv(const std::vector<AgreementRow>& rows);
 std::string timing_csv(const Record& record);
 
-/// Heads from first to be removed (0) to last: ascending score, ties by kind, layer, head. Empty while blocks are missing.
+/// Heads from first to be removed (0) to last: ascending score, ties by kind, layer, head. Empty while blocks are
+/// missing.
 std::map<HeadId, int64_t> removal_order(const RecordedScore& score);
 
 }  // namespace headprune

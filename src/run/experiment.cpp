@@ -27,8 +27,8 @@ std::string path_hash(const fs::path& path) {
   return hash.hex();
 }
 
-/// Problems of the sweeps: methods that nobody scores, fractions that these blocks cannot give.
-void check_sweeps(const Experiment& experiment, const Blocks& blocks, CrossProblems& found) {
+/// Problems of sweeps and tables: methods that nobody scores, fractions that these blocks cannot give.
+void check_masks(const Experiment& experiment, const Blocks& blocks, CrossProblems& found) {
   const std::vector<MethodDraws> scored = method_draws(experiment.score);
   for (size_t i = 0; i < experiment.prune.sweeps.size(); ++i) {
     const std::string path = "prune.sweeps." + std::to_string(i);
@@ -40,6 +40,11 @@ void check_sweeps(const Experiment& experiment, const Blocks& blocks, CrossProbl
     } catch (const Error& error) {
       found.emplace_back(path, error.what());
     }
+  }
+  try {
+    plan_sensitivity(experiment.sensitivity, blocks, chosen_methods(scored, experiment.sensitivity.methods));
+  } catch (const Error& error) {
+    found.emplace_back("sensitivity", error.what());
   }
 }
 
@@ -57,16 +62,16 @@ CrossProblems Experiment::problems() const {
   const auto source = data.make();
   const auto measured = task.make();
   const auto family = model.make();
-  if (measured->data_kind() != source->data_kind())
+  if (measured->data_kind() != source->kind())
     found.emplace_back("task.type", "task '" + task.name() + "' cannot use data '" + data.name() +
                                         "': one is for labelled examples, the other for running text");
-  else if (family->data_kind() != source->data_kind())
+  else if (family->data_kind() != source->kind())
     found.emplace_back("model.type", "model '" + model.name() + "' cannot be used for task '" + task.name() +
                                          "': choose another model.type");
   if (!family->load_path() && !train) found.emplace_back("model", "init: train needs a train section: add one");
   if (!found.empty()) return found;
   try {
-    check_sweeps(*this, family->blocks(), found);
+    check_masks(*this, family->blocks(), found);
   } catch (const Error& error) {
     found.emplace_back("model", error.what());
   }
@@ -95,15 +100,16 @@ std::vector<MethodDraws> chosen_methods(const std::vector<MethodDraws>& scored,
 }
 
 std::string experiment_id(const Experiment& experiment, const std::vector<InputFile>& inputs) {
-  Json effective = config_json(experiment, path_hash);
-  for (const char* key : {"name", "output", "report", "runtime"}) effective.erase(key);
   // A data folder may hold more than the experiment reads: only the files that are read count.
-  if (effective["data"].contains("path")) {
-    std::vector<std::string> lines;
-    for (const InputFile& input : inputs) lines.push_back(input.role + " " + sha256_file(input.path) + "\n");
-    std::sort(lines.begin(), lines.end());
-    effective["data"]["path"] = sha256(join(lines, ""));
-  }
+  const Json data = experiment.data.options_json();
+  const std::string data_path = data.value("path", "");
+  std::vector<std::string> lines;
+  for (const InputFile& input : inputs) lines.push_back(input.role + " " + sha256_file(input.path) + "\n");
+  std::sort(lines.begin(), lines.end());
+  Json effective = config_json(experiment, [&](const fs::path& path) {
+    return path == data_path ? sha256(join(lines, "")) : path_hash(path);
+  });
+  for (const char* key : {"name", "output", "report", "runtime"}) effective.erase(key);
   return sha256(canonical_json(effective));
 }
 

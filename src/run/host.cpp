@@ -1,5 +1,6 @@
 #include "run/host.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "core/hash.h"
@@ -191,12 +192,19 @@ std::pair<int64_t, int64_t> Host::fine_tune(Model& model, const HeadSet& removed
   return {trained.forward, trained.backward};
 }
 
-double Host::select_metric(Model& model, const HeadSet& removed) {
+SelectValues Host::select(Model& model, const std::vector<HeadSet>& masks) {
   check_stop();
-  passes_.forward += static_cast<int64_t>(workspace_.select_batches.size());
-  const auto outcomes = evaluate_masks(model, *workspace_.task, workspace_.select_batches, {removed});
+  SelectValues selected;
+  const double sign = workspace_.task->metrics().front().higher_is_better ? 1 : -1;
+  for (const Outcomes& outcomes : evaluate_masks(model, *workspace_.task, workspace_.select_batches, masks)) {
+    double loss = 0;
+    for (const Outcome& outcome : outcomes) loss += outcome.loss / static_cast<double>(outcomes.size());
+    selected.values.push_back({sign * workspace_.task->headline(outcomes), loss});
+  }
+  selected.forward = static_cast<int64_t>(workspace_.select_batches.size() * masks.size());
+  passes_.forward += selected.forward;
   workspace_.status.heartbeat();
-  return workspace_.task->headline(outcomes.front());
+  return selected;
 }
 
 std::optional<Importance> recorded_importance(const Record& record, const ScoreKey& key, const Blocks& blocks) {
@@ -234,8 +242,13 @@ std::optional<Importance> recorded_importance(const Record& record, const ScoreK
 
 void record_importance(Workspace& workspace, const ScoreKey& key, const Importance& importance, const Blocks& blocks,
                        const HeadSet& removed) {
-  ScoreBlock row{.seed = key.seed, .method = key.method, .draw = key.draw, .n = importance.n, .sweep = key.sweep};
-  ScoreDone done{.seed = key.seed, .method = key.method, .draw = key.draw, .sweep = key.sweep};
+  ScoreBlock row;
+  ScoreDone done;
+  row.seed = done.seed = key.seed;
+  row.method = done.method = key.method;
+  row.draw = done.draw = key.draw;
+  row.sweep = done.sweep = key.sweep;
+  row.n = importance.n;
   if (!key.sweep.empty()) row.step = done.step = key.step;
   for (size_t b = 0; b < blocks.size(); ++b) {
     row.block = blocks[b].id;

@@ -19,7 +19,7 @@ using IntactScores = std::map<std::pair<std::string, int64_t>, Importance>;
 /// Folder of the checkpoints that sweeps fine-tune, inside the seed's train folder; gone once every sweep is done.
 inline constexpr const char* kSweepCheckpoints = "sweeps";
 
-class Host final : public SensitivityHost {
+class Host final : public SweepHost, public SensitivityHost {
  public:
   Host(SeedRun& run, Stage stage, const IntactScores& scores);
 
@@ -30,7 +30,7 @@ class Host final : public SensitivityHost {
                          const std::string& sweep, int64_t step) override;
   std::pair<int64_t, int64_t> fine_tune(Model& model, const HeadSet& removed, int64_t steps,
                                         const std::string& name) override;
-  double select_metric(Model& model, const HeadSet& removed) override;
+  SelectValues select(Model& model, const std::vector<HeadSet>& masks) override;
 
   /// Passes over batches that this attempt spent.
   Passes passes() const { return passes_; }

@@ -64,12 +64,14 @@ ExperimentPlan plan_experiment(const Experiment& experiment, const Dataset& data
     for (const std::string& message : sweep.messages)
       if (!message.empty()) plan.messages.push_back(item.label + ": " + message);
   }
-  const SensitivityPlan tables = plan_sensitivity(experiment.sensitivity, blocks, scored);
+  const SensitivityPlan tables =
+      plan_sensitivity(experiment.sensitivity, blocks, chosen_methods(scored, experiment.sensitivity.methods));
   plan.points += tables.points;
+  plan.messages.insert(plan.messages.end(), tables.messages.begin(), tables.messages.end());
 
   const auto seeds = static_cast<int64_t>(experiment.seeds.size());
   plan.forward = seeds * (scorings * score_batches + plan.points * report_batches +
-                          tables.select_evaluations * select_batches + plan.train_steps);
+                          tables.select_masks * select_batches + plan.train_steps);
   plan.backward = seeds * (scorings * score_batches + plan.train_steps);
   if (experiment.train)
     plan.disk_bytes = static_cast<uint64_t>(seeds) *

@@ -142,9 +142,10 @@ void run_stages(Workspace& workspace, Dataset dataset) {
   run_stage(workspace, Stage::data, std::nullopt, [&] {
     workspace.dataset = std::move(dataset);
     for (const std::string& warning : workspace.dataset.warnings) workspace.journal.warn({"data", warning});
-    for (const std::string& shared : workspace.dataset.shared_splits())
-      workspace.journal.warn({"shared_splits", "the same data serves two roles (" + shared +
-                                                   "): numbers of the report split are optimistic"});
+    for (const auto& [first, second] : workspace.dataset.shared_splits())
+      workspace.journal.warn({"shared_splits", fmt::format("{} and {} use the same data: what is chosen on one is not "
+                                                           "independent of what is measured on the other",
+                                                           first, second)});
     make_all_batches(workspace);
     return Passes();
   });
@@ -176,7 +177,7 @@ void leave_word(Workspace& workspace, const Error& error) {
     const auto* interrupted = dynamic_cast<const Interrupted*>(&error);
     const std::string stage = workspace.status.status().stage;
     if (interrupted)
-      workspace.journal.interrupted({signal_name(interrupted->signal()), stage});
+      workspace.journal.interrupted({std::string("SIG") + signal_name(interrupted->signal()), stage});
     else
       workspace.journal.run_done({"failed", workspace.points, 0});
     workspace.status.set_state(interrupted ? RunState::interrupted : RunState::failed, error.what());

@@ -26,12 +26,14 @@ TrainResult train_model(SeedRun& run) {
   if (workspace.options.smoke) options.max_steps = 2;
   const fs::path folder = workspace.folder / train_folder(run.seed);
   const auto record_row = [&](const TrainPoint& row) {
-    workspace.train_log.append({.seed = run.seed,
-                                .step = row.step,
-                                .epoch = row.epoch,
-                                .split = row.split,
-                                .name = row.name,
-                                .value = row.value});
+    TrainRow logged;
+    logged.seed = run.seed;
+    logged.step = row.step;
+    logged.epoch = row.epoch;
+    logged.split = row.split;
+    logged.name = row.name;
+    logged.value = row.value;
+    workspace.train_log.append(std::move(logged));
     workspace.status.heartbeat();
   };
   return train({.model = *run.model,

@@ -10,7 +10,7 @@ Passes score_stage(SeedRun& run, IntactScores& scores) {
   for (const NamedMethod& named : workspace.methods) {
     for (int64_t draw = 0; draw < named.method->draws(); ++draw) {
       requests.push_back({named.method.get(), named.label, draw});
-      const ScoreKey key{run.seed, named.label, draw};
+      const ScoreKey key{run.seed, named.label, draw, "", -1};
       std::optional<Importance> stored;
       if (workspace.reuses(Stage::score)) stored = recorded_importance(workspace.journal.before(), key, run.blocks);
       if (stored)
@@ -32,7 +32,7 @@ Passes score_stage(SeedRun& run, IntactScores& scores) {
                          stream_seed(static_cast<uint64_t>(run.seed), "score")};
   const std::vector<Importance> computed = importance(requests, input);
   for (size_t i = 0; i < requests.size(); ++i) {
-    const ScoreKey key{run.seed, requests[i].label, requests[i].draw};
+    const ScoreKey key{run.seed, requests[i].label, requests[i].draw, "", -1};
     scores[{key.method, key.draw}] = computed[i];
     if (std::find(missing.begin(), missing.end(), key) != missing.end())
       record_importance(workspace, key, computed[i], run.blocks, nothing_removed);

@@ -52,13 +52,13 @@ struct Workspace {
   StatusFile& status;
   TrainLog& train_log;
 
-  Dataset dataset;
-  std::shared_ptr<const Task> task;
-  std::vector<NamedMethod> methods;
+  Dataset dataset = {};
+  std::shared_ptr<const Task> task = nullptr;
+  std::vector<NamedMethod> methods = {};
   torch::Device device = torch::kCPU;
-  std::vector<Batch> score_batches, select_batches, report_batches;
+  std::vector<Batch> score_batches = {}, select_batches = {}, report_batches = {};
   int64_t report_length = 0;  // longest example of the report split
-  PointCounts points;
+  PointCounts points = {};
 
   /// Whether what an earlier attempt recorded for `stage` is used again: not with --from an earlier or the same stage.
   bool reuses(Stage stage) const { return !options.from || stage < *options.from; }
@@ -69,9 +69,9 @@ struct Workspace {
 struct SeedRun {
   Workspace& workspace;
   int64_t seed = 0;
-  std::shared_ptr<Model> model;
-  Blocks blocks;  // of the intact model
-  std::optional<Outcomes> base;  // the unpruned model on the report split, once computed
+  std::shared_ptr<Model> model = nullptr;
+  Blocks blocks = {};                  // of the intact model
+  std::optional<Outcomes> base = {};  // the unpruned model on the report split, once computed
 
   /// The unpruned outcomes, computed when first needed.
   const Outcomes& base_outcomes();

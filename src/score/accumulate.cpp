@@ -54,7 +54,8 @@ ExampleMean::ExampleMean(std::string score, const ScoreInput& input)
       blocks_(input.model.blocks()),
       survives_(surviving_heads(blocks_, input.removed)),
       moments_(blocks_.size()) {
-  for (size_t b = 0; b < blocks_.size(); ++b) moments_[b].mean = zeros(blocks_[b]), moments_[b].squares = zeros(blocks_[b]);
+  for (size_t b = 0; b < blocks_.size(); ++b)
+    moments_[b].mean = zeros(blocks_[b]), moments_[b].squares = zeros(blocks_[b]);
 }
 
 void ExampleMean::add(size_t block, const torch::Tensor& values, const Batch& batch, const torch::Tensor& counted) {
@@ -63,7 +64,7 @@ void ExampleMean::add(size_t block, const torch::Tensor& values, const Batch& ba
   const int64_t n = rows.size(0);
   if (n == 0) return;
   Moments& all = moments_[block];
-  const torch::Tensor mean = rows.mean(0);               // [H]
+  const torch::Tensor mean = rows.mean(0);                      // [H]
   const torch::Tensor squares = (rows - mean).square().sum(0);  // [H]
   const torch::Tensor delta = mean - all.mean;
   const auto before = static_cast<double>(all.n), more = static_cast<double>(n);
@@ -82,8 +83,10 @@ RawScores ExampleMean::finish() const {
     raw.stderr_.push_back(all.n > 1 ? (all.squares / (n * (n - 1))).sqrt() : zeros(blocks_[b]));
   }
   if (raw.n == 0) {
-    fail(ExitCode::run_failed, "score {}: no example of the score split has a position that it counts; give it longer "
-                               "examples, or drop this score", score_);
+    fail(ExitCode::run_failed,
+         "score {}: no example of the score split has a position that it counts; give it longer "
+         "examples, or drop this score",
+         score_);
   }
   if (raw.n == 1) raw.stderr_.clear();
   return raw;

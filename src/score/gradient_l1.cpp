@@ -79,7 +79,8 @@ struct GradientOptions {
       "position's), batch (the batch's sum: depends on batch size) or signed (nowhere: minus the mean gradient)");
     v("normalize", normalize, "how the scores of different blocks are made comparable; default layer_l2");
     v("preset", preset,
-      "a published definition in one word: paper (example, layer_l2), michel_code (token, layer_l2), textpruner (batch, "
+      "a published definition in one word: paper (example, layer_l2), michel_code (token, layer_l2), textpruner "
+      "(batch, "
       "none); it sets the three options above");
   }
 
@@ -120,7 +121,7 @@ class MeanPass final : public ScoreMethod::Pass {
  private:
   torch::Tensor of_example(const Observation& seen, size_t block) const {
     if (variant_.of == Of::context) {
-      const torch::Tensor gradient = seen.context_gradients[block].to(torch::kFloat64).abs().sum(-1);  // [B, H, T]
+      const torch::Tensor gradient = seen.context_gradients[block].to(torch::kFloat64).abs().sum(-1);       // [B, H, T]
       return torch::where(query_mask(seen.batch), gradient, torch::zeros({}, gradient.options())).sum(-1);  // [B, H]
     }
     const torch::Tensor gradient = seen.gate_gradients[block].to(torch::kFloat64);  // [B, H]
@@ -139,9 +140,9 @@ class TokenPass final : public ScoreMethod::Pass {
   void add(const Observation& seen) override {
     for (size_t b = 0; b < blocks_.size(); ++b) {
       if (blocks_[b].heads.empty()) continue;
-      const torch::Tensor gradient = seen.context_gradients[b].to(torch::kFloat64);            // [B, H, T, Dv]
-      const torch::Tensor context = seen.trace.contexts[b].to(torch::kFloat64);                // [B, H, T, Dv]
-      const torch::Tensor product = (context * gradient).sum(-1).abs();                        // [B, H, T]
+      const torch::Tensor gradient = seen.context_gradients[b].to(torch::kFloat64);  // [B, H, T, Dv]
+      const torch::Tensor context = seen.trace.contexts[b].to(torch::kFloat64);      // [B, H, T, Dv]
+      const torch::Tensor product = (context * gradient).sum(-1).abs();              // [B, H, T]
       const torch::Tensor values = torch::where(query_mask(seen.batch), product, torch::zeros({}, product.options()));
       // Under a pooled classifier only the pooled positions of the last block do.
       const torch::Tensor carries = (gradient != 0).any(-1).any(1).logical_and(seen.batch.present);  // [B, T]
@@ -196,8 +197,9 @@ class WeightsPass final : public ScoreMethod::Pass {
     for (size_t b = 0; b < blocks_.size(); ++b) {
       if (blocks_[b].heads.empty()) continue;
       const ProjectionGradients& of = seen.weight_gradients[b];
-      const torch::Tensor all = torch::cat({of.query.flatten(1), of.key.flatten(1), of.value.flatten(1),
-                                            of.output.flatten(1)}, 1).to(torch::kFloat64);  // [H, weights of a head]
+      const torch::Tensor all =
+          torch::cat({of.query.flatten(1), of.key.flatten(1), of.value.flatten(1), of.output.flatten(1)}, 1)
+              .to(torch::kFloat64);  // [H, weights of a head]
       require_finite_batch(all, seen.batch, b);
       sums_[b] = sums_[b].defined() ? sums_[b] + all : all;
     }
@@ -218,7 +220,8 @@ class WeightsPass final : public ScoreMethod::Pass {
     if (!bad.any().item<bool>()) return;
     const auto head = static_cast<size_t>(bad.nonzero()[0].item<int64_t>());
     fail(ExitCode::run_failed,
-         "score gradient_l1: the weights of head {} get a gradient that is not finite from one of the examples {} of the "
+         "score gradient_l1: the weights of head {} get a gradient that is not finite from one of the examples {} of "
+         "the "
          "score split; train the model further or differently, or leave that example out",
          to_string(HeadId{blocks_[block].id, blocks_[block].heads[head]}), fmt::join(batch.examples, ", "));
   }

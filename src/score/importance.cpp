@@ -147,7 +147,7 @@ void normalize(PerBlock& values, PerBlock& stderrs, const Blocks& blocks, const 
   const torch::Tensor zero = torch::zeros({}, torch::kFloat64);
   double low = INFINITY, high = -INFINITY;
   for (size_t b = 0; b < blocks.size(); ++b) {
-    values[b] = torch::where(survives[b], values[b], zero);  // [H]
+    values[b] = torch::where(survives[b], values[b], zero);      // [H]
     const torch::Tensor alive = values[b].index({survives[b]});  // [H']
     if (alive.numel() == 0) continue;
     low = std::min(low, alive.min().item<double>());

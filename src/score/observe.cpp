@@ -26,9 +26,9 @@ std::vector<torch::Tensor> projection_weights(Attention& attention) {
 /// Cuts gradients of the four weights into heads.
 ProjectionGradients by_head(const torch::Tensor* gradients, const Attention& attention) {
   const int64_t heads = attention.head_count(), width = attention.d_model();
-  return {.query = gradients[0].view({heads, attention.key_width(), width}),    // [H, Dk, C]
-          .key = gradients[1].view({heads, attention.key_width(), width}),      // [H, Dk, C]
-          .value = gradients[2].view({heads, attention.value_width(), width}),  // [H, Dv, C]
+  return {.query = gradients[0].view({heads, attention.key_width(), width}),                         // [H, Dk, C]
+          .key = gradients[1].view({heads, attention.key_width(), width}),                           // [H, Dk, C]
+          .value = gradients[2].view({heads, attention.value_width(), width}),                       // [H, Dv, C]
           .output = gradients[3].view({width, heads, attention.value_width()}).permute({1, 0, 2})};  // [H, C, Dv]
 }
 
@@ -36,8 +36,9 @@ void require_finite_losses(const torch::Tensor& losses, const Batch& batch) {
   const torch::Tensor bad = losses.isfinite().logical_not();  // [B]
   if (!bad.any().item<bool>()) return;
   const int64_t at = bad.nonzero()[0].item<int64_t>();
-  fail(ExitCode::run_failed, "scoring: the loss of example {} of the score split is {}; the model overflows there: train "
-                             "it further or differently, or leave that example out",
+  fail(ExitCode::run_failed,
+       "scoring: the loss of example {} of the score split is {}; the model overflows there: train "
+       "it further or differently, or leave that example out",
        batch.examples[static_cast<size_t>(at)], losses[at].item<double>());
 }
 

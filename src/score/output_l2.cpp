@@ -19,10 +19,10 @@ namespace {
 /// W_O[h]^T W_O[h] for each head, so that ||W_O[h] c||^2 = c^T G c needs no tensor of d_model values a head and
 /// position. [H, Dv, Dv] float64.
 torch::Tensor gram_matrices(Attention& attention) {
-  const torch::Tensor weight = attention.output().weight.detach().to(torch::kFloat64);                    // [C, H Dv]
-  const torch::Tensor slices =
-      weight.view({attention.d_model(), attention.head_count(), attention.value_width()}).permute({1, 0, 2});  // [H, C, Dv]
-  return slices.transpose(1, 2).matmul(slices);  // [H, Dv, Dv]
+  const torch::Tensor weight = attention.output().weight.detach().to(torch::kFloat64);  // [C, H Dv]
+  const torch::Tensor slices = weight.view({attention.d_model(), attention.head_count(), attention.value_width()})
+                                   .permute({1, 0, 2});  // [H, C, Dv]
+  return slices.transpose(1, 2).matmul(slices);          // [H, Dv, Dv]
 }
 
 class OutputL2 final : public ScoreMethod {
@@ -34,8 +34,9 @@ class OutputL2 final : public ScoreMethod {
 
     template <class V>
     void fields(V& v) {
-      v("at", at, "projected: the head's part of the block's output, which the residual stream receives. context: before "
-                  "the output projection");
+      v("at", at,
+        "projected: the head's part of the block's output, which the residual stream receives. context: before "
+        "the output projection");
       v("relative", relative,
         "divide, position by position, by the norm of the whole block's output (with its bias; at context: of all "
         "surviving heads' contexts side by side)");
@@ -57,15 +58,17 @@ class OutputL2 final : public ScoreMethod {
   class Collect final : public Pass {
    public:
     Collect(const Options& options, const ScoreInput& input)
-        : options_(options), model_(input.model), survives_(surviving_heads(model_.blocks(), input.removed)),
+        : options_(options),
+          model_(input.model),
+          survives_(surviving_heads(model_.blocks(), input.removed)),
           mean_("output_l2", input) {
       for (size_t b = 0; b < survives_.size(); ++b)
         grams_.push_back(options_.at == At::projected ? gram_matrices(model_.attention(b)) : torch::Tensor());
     }
 
     void add(const Observation& seen) override {
-      const torch::Tensor rows = query_mask(seen.batch);                                           // [B, 1, T]
-      const torch::Tensor positions = rows.sum(-1);  // [B, 1]
+      const torch::Tensor rows = query_mask(seen.batch);  // [B, 1, T]
+      const torch::Tensor positions = rows.sum(-1);       // [B, 1]
       for (size_t b = 0; b < survives_.size(); ++b) {
         if (survives_[b].numel() == 0) continue;
         const torch::Tensor context = seen.trace.contexts[b].to(torch::kFloat64);  // [B, H, T, Dv]
@@ -96,7 +99,7 @@ class OutputL2 final : public ScoreMethod {
     }
     torch::Tensor context_norm(const torch::Tensor& squared, size_t block) const {
       const torch::Tensor kept = squared * survives_[block].to(squared.device()).view({1, -1, 1});  // [B, H, T]
-      return kept.sum(1, /*keepdim=*/true).sqrt();                                                 // [B, 1, T]
+      return kept.sum(1, /*keepdim=*/true).sqrt();                                                  // [B, 1, T]
     }
 
     Options options_;

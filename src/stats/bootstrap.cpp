@@ -13,8 +13,8 @@
 namespace headprune {
 namespace {
 
-constexpr size_t kBlock = 512;                    // resamples whose counts lie side by side
-constexpr size_t kMaxStored = size_t{512} << 20;  // bytes
+constexpr size_t kBlock = 512;       // resamples whose counts lie side by side
+constexpr double kRounding = 1e-12;  // relative; sums in another order differ by less
 
 double normal_cdf(double z) { return 0.5 * std::erfc(-z / std::sqrt(2.0)); }
 double normal_quantile(double p) { return boost::math::quantile(boost::math::normal(), p); }
@@ -27,9 +27,14 @@ double quantile_sorted(const std::vector<double>& sorted, double p) {
   return sorted[below] + (position - static_cast<double>(below)) * (sorted[above] - sorted[below]);
 }
 
-double sd_of(const std::vector<double>& draws) {
+bool all_equal(const std::vector<double>& draws) {
   const auto [low, high] = std::minmax_element(draws.begin(), draws.end());
-  return *low == *high ? 0.0 : sample_sd(draws);  // the mean of equal numbers may be off by a rounding
+  return *high - *low <= kRounding * std::max(std::abs(*low), std::abs(*high));
+}
+
+double minus(double a, double b) {
+  const double difference = a - b;
+  return std::abs(difference) <= kRounding * (std::abs(a) + std::abs(b)) ? 0.0 : difference;
 }
 
 /// Acceleration from jackknife values: sum d^3 / (6 (sum d^2)^1.5), d = their mean minus each.
@@ -44,9 +49,9 @@ double acceleration(const std::vector<double>& jackknife) {
   return squares > 0 ? cubes / (6 * std::pow(squares, 1.5)) : 0.0;
 }
 
+/// `draws` are not all equal.
 std::array<double, 2> bca_interval(double value, std::vector<double> draws, const std::vector<double>& jackknife) {
   std::sort(draws.begin(), draws.end());
-  if (draws.front() == draws.back()) return {draws.front(), draws.front()};
   const auto [low, high] = std::equal_range(draws.begin(), draws.end(), value);
   const double count = static_cast<double>(draws.size());
   const double rank = 0.5 * static_cast<double>((low - draws.begin()) + (high - draws.begin()));
@@ -67,31 +72,52 @@ bool all_finite(const std::vector<double>& values) {
   return std::all_of(values.begin(), values.end(), [](double value) { return std::isfinite(value); });
 }
 
-void add_column(const std::vector<double>& column, const uint8_t* counts, double* sums) {
-  for (size_t i = 0; i < column.size(); ++i) {
-    const double x = column[i];
-    if (x == 0) continue;
-    const uint8_t* times = counts + i * kBlock;
-    for (size_t d = 0; d < kBlock; ++d) sums[d] += x * times[d];
-  }
+/// One resample: how often each example is drawn. A count is Poisson(1) in the limit, so 255 is out of reach.
+void draw_counts(Random& random, std::vector<uint8_t>& counts) {
+  std::fill(counts.begin(), counts.end(), uint8_t{0});
+  const double n = static_cast<double>(counts.size());
+  for (size_t i = 0; i < counts.size(); ++i) ++counts[static_cast<size_t>(random.uniform() * n)];
 }
+
+std::string block_name(size_t block) { return "block-" + std::to_string(block); }
 
 }  // namespace
 
-Bootstrap::Bootstrap(size_t n, size_t draws, uint64_t seed, std::string_view name)
+Bootstrap::Bootstrap(size_t n, size_t draws, uint64_t seed, std::string_view name, size_t max_stored)
     : n_(n), draws_(draws), seed_(stream_seed(seed, name)) {
   const size_t blocks = (draws + kBlock - 1) / kBlock;
-  if (n == 0 || blocks * kBlock > kMaxStored / n) return;
+  if (n == 0 || blocks * kBlock > max_stored / n) return;
   counts_.resize(blocks * n * kBlock);
-  for (size_t block = 0; block < blocks; ++block) count_block(block, counts_.data() + block * n * kBlock);
+  std::vector<uint8_t> one(n);
+  for (size_t block = 0; block < blocks; ++block) {
+    Random random(seed_, block_name(block));
+    uint8_t* counts = counts_.data() + block * n * kBlock;
+    for (size_t d = 0; d < std::min(kBlock, draws - block * kBlock); ++d) {
+      draw_counts(random, one);
+      for (size_t i = 0; i < n; ++i) counts[i * kBlock + d] = one[i];
+    }
+  }
 }
 
-void Bootstrap::count_block(size_t block, uint8_t* counts) const {
-  Random random(seed_, "block-" + std::to_string(block));
-  const size_t used = std::min(kBlock, draws_ - block * kBlock);
-  // A count is Poisson(1) in the limit: 255 is out of reach for any n.
-  for (size_t d = 0; d < used; ++d) {
-    for (size_t i = 0; i < n_; ++i) ++counts[random.below(n_) * kBlock + d];
+void Bootstrap::sum_stored(size_t block, const std::vector<double>& column, double* sums) const {
+  const uint8_t* counts = counts_.data() + block * n_ * kBlock;
+  for (size_t i = 0; i < n_; ++i) {
+    const double x = column[i];
+    if (x == 0) continue;
+    for (size_t d = 0; d < kBlock; ++d) sums[d] += x * counts[i * kBlock + d];
+  }
+}
+
+void Bootstrap::sum_anew(size_t block, const Columns& data, double* sums) const {
+  Random random(seed_, block_name(block));
+  std::vector<uint8_t> one(n_);
+  for (size_t d = 0; d < std::min(kBlock, draws_ - block * kBlock); ++d) {
+    draw_counts(random, one);
+    for (size_t c = 0; c < data.columns.size(); ++c) {
+      double sum = 0;
+      for (size_t i = 0; i < n_; ++i) sum += data.columns[c][i] * one[i];
+      sums[c * kBlock + d] = sum;
+    }
   }
 }
 
@@ -110,17 +136,14 @@ Resampled Bootstrap::resample(const Columns& data, const SumStatistic& statistic
   if (n_ < 2 || draws_ == 0 || !std::isfinite(result.value) || !all_finite(totals)) return result;
 
   result.draws.reserve(draws_);
-  std::vector<uint8_t> made(counts_.empty() ? n_ * kBlock : 0);
   std::vector<double> block_sums(width * kBlock);
   for (size_t block = 0; block * kBlock < draws_; ++block) {
-    const uint8_t* counts = counts_.data() + block * n_ * kBlock;
-    if (counts_.empty()) {
-      std::fill(made.begin(), made.end(), uint8_t{0});
-      count_block(block, made.data());
-      counts = made.data();
-    }
     std::fill(block_sums.begin(), block_sums.end(), 0.0);
-    for (size_t c = 0; c < width; ++c) add_column(data.columns[c], counts, block_sums.data() + c * kBlock);
+    if (counts_.empty()) {
+      sum_anew(block, data, block_sums.data());
+    } else {
+      for (size_t c = 0; c < width; ++c) sum_stored(block, data.columns[c], block_sums.data() + c * kBlock);
+    }
     for (size_t d = 0; d < std::min(kBlock, draws_ - block * kBlock); ++d) {
       for (size_t c = 0; c < width; ++c) sums[c] = block_sums[c * kBlock + d];
       result.draws.push_back(statistic(sums));
@@ -143,15 +166,20 @@ Estimate bootstrap_estimate(const Resampled& resampled) {
   estimate.value = resampled.value;
   estimate.n = static_cast<int64_t>(resampled.n);
   if (resampled.draws.empty()) return estimate;
-  estimate.stderr_ = sd_of(resampled.draws);
-  estimate.ci95 = bca_interval(resampled.value, resampled.draws, resampled.leave_one_out);
+  if (all_equal(resampled.draws)) {
+    estimate.stderr_ = 0.0;
+    estimate.ci95 = {resampled.value, resampled.value};
+  } else {
+    estimate.stderr_ = sample_sd(resampled.draws);
+    estimate.ci95 = bca_interval(resampled.value, resampled.draws, resampled.leave_one_out);
+  }
   estimate.interval = "bca";
   return estimate;
 }
 
 Difference paired_bootstrap(const Resampled& value, const Resampled& base) {
   Difference difference;
-  difference.delta = value.value - base.value;
+  difference.delta = minus(value.value, base.value);
   if (value.draws.empty() || base.draws.empty()) return difference;
   if (value.draws.size() != base.draws.size() || value.n != base.n) {
     throw std::invalid_argument("paired_bootstrap: both sides need the same resamples");
@@ -159,15 +187,22 @@ Difference paired_bootstrap(const Resampled& value, const Resampled& base) {
   std::vector<double> draws(value.draws.size()), jackknife(value.n);
   int64_t not_above = 0, not_below = 0;
   for (size_t d = 0; d < draws.size(); ++d) {
-    draws[d] = value.draws[d] - base.draws[d];
+    draws[d] = minus(value.draws[d], base.draws[d]);
     not_above += draws[d] <= 0 ? 1 : 0;
     not_below += draws[d] >= 0 ? 1 : 0;
   }
-  for (size_t i = 0; i < jackknife.size(); ++i) jackknife[i] = value.leave_one_out[i] - base.leave_one_out[i];
+  for (size_t i = 0; i < jackknife.size(); ++i) {
+    jackknife[i] = minus(value.leave_one_out[i], base.leave_one_out[i]);
+  }
   const double smaller = static_cast<double>(std::min(not_above, not_below));
   difference.p = std::min(1.0, 2 * (1 + smaller) / static_cast<double>(1 + draws.size()));
-  difference.stderr_ = sd_of(draws);
-  difference.ci95 = bca_interval(difference.delta, std::move(draws), jackknife);
+  if (all_equal(draws)) {
+    difference.stderr_ = 0.0;
+    difference.ci95 = {difference.delta, difference.delta};
+  } else {
+    difference.stderr_ = sample_sd(draws);
+    difference.ci95 = bca_interval(difference.delta, std::move(draws), jackknife);
+  }
   difference.test = "paired_bootstrap";
   return difference;
 }

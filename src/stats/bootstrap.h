@@ -34,9 +34,11 @@ struct Resampled {
 /// How often each example is in each resample.
 class Bootstrap {
  public:
-  /// `draws` resamples of n examples with replacement, from the stream `name` of `seed`. Takes n * draws bytes up to
-  /// 512 MiB; beyond that the resamples are made anew for each statistic: slower, the same numbers.
-  Bootstrap(size_t n, size_t draws, uint64_t seed, std::string_view name = "bootstrap");
+  /// `draws` resamples of n examples with replacement, from the stream `name` of `seed`. Takes n * draws bytes where
+  /// that is at most `max_stored` bytes; beyond, the resamples are made anew for each statistic: slower, the same
+  /// numbers.
+  Bootstrap(size_t n, size_t draws, uint64_t seed, std::string_view name = "bootstrap",
+            size_t max_stored = size_t{256} << 20);
 
   size_t n() const { return n_; }
   size_t draws() const { return draws_; }
@@ -44,11 +46,12 @@ class Bootstrap {
   Resampled resample(const Columns& data, const SumStatistic& statistic) const;
 
  private:
-  void count_block(size_t block, uint8_t* counts) const;
+  void sum_stored(size_t block, const std::vector<double>& column, double* sums) const;
+  void sum_anew(size_t block, const Columns& data, double* sums) const;
 
   size_t n_, draws_;
-  uint64_t seed_;                // of the stream; block b uses its own
-  std::vector<uint8_t> counts_;  // [blocks, n, kBlock], empty beyond the limit
+  uint64_t seed_;                // of the stream; block b has its own
+  std::vector<uint8_t> counts_;  // [blocks, n, kBlock], empty beyond max_stored
 };
 
 /// The value with the standard deviation of the draws and the BCa 95 % interval (Efron 1987; Efron and Tibshirani 1993,
@@ -56,7 +59,8 @@ class Bootstrap {
 Estimate bootstrap_estimate(const Resampled& resampled);
 
 /// value - base over the same resamples, test "paired_bootstrap": stderr and BCa interval of the difference, p =
-/// min(1, 2 (1 + min(draws <= 0, draws >= 0)) / (1 + number of draws)). An identically zero difference has p = 1.
+/// min(1, 2 (1 + min(draws <= 0, draws >= 0)) / (1 + number of draws)). Differences within rounding (1e-12 of
+/// the two sides) count as zero, and an identically zero difference has p = 1.
 /// Without draws on either side only delta is set.
 Difference paired_bootstrap(const Resampled& value, const Resampled& base);
 

@@ -16,10 +16,11 @@ namespace headprune {
 
 /// What one example came to under one mask. Kept in the split's order, so that two masks compare example by example.
 struct Outcome {
-  double loss = 0;        // l(x): mean over the positions of x that receive loss
-  double weight = 1;      // number of those positions
-  int64_t target = -1;    // classification
-  int64_t predicted = -1;
+  double loss = 0;         // l(x): mean over the positions of x that receive loss
+  double weight = 1;       // number of those positions
+  int64_t target = -1;     // classification
+  int64_t predicted = -1;  // classification: -1 where a logit is not finite
+  int64_t labels = 0;      // classification: how many there are; decides which F1 and Matthews is meant
 };
 using Outcomes = std::vector<Outcome>;
 
@@ -44,7 +45,8 @@ class Task {
   /// Logits of ModelOutput::values to l(x) for each example: [B], differentiable.
   virtual torch::Tensor example_losses(const torch::Tensor& values, const Batch& batch) const = 0;  // [B]
   /// What training minimises: the mean over all positions of the batch that receive loss, label-smoothed. Scalar.
-  virtual torch::Tensor training_loss(const torch::Tensor& values, const Batch& batch, double label_smoothing) const = 0;
+  virtual torch::Tensor training_loss(const torch::Tensor& values, const Batch& batch,
+                                      double label_smoothing) const = 0;
   /// One entry for each example of the batch, in the batch's order.
   virtual Outcomes outcomes(const torch::Tensor& values, const Batch& batch) const = 0;
   /// Every metric of metrics() with its uncertainty and, given a base, its paired difference.

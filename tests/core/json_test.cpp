@@ -103,6 +103,10 @@ TEST_CASE("what is not exactly one JSON value is refused with the file and the b
   }
 }
 
+TEST_CASE("a zero byte does not end the input early", "[core]") {
+  CHECK(refusal(std::string_view("{}\0{", 4)) == "some.json, byte 2: a zero byte");
+}
+
 TEST_CASE("a bomb of nesting is refused and does not crash", "[core]") {
   CHECK_THAT(refusal(std::string(200000, '[')), ContainsSubstring("nested deeper than 1000 levels"));
   std::string deep = std::string(1000, '[') + std::string(1000, ']');

@@ -74,7 +74,7 @@ TEST_CASE("the writer's bytes are those of the upstream writer", "[core]") {
 TEST_CASE("metadata follows the format key and the header is padded to 8 bytes", "[core]") {
   const std::string bytes = safetensors_bytes({}, {{"headprune.mask_sha256", "m"}, {"headprune.experiment_id", "e"}});
   CHECK(bytes.substr(8) ==
-        R"({"__metadata__":{"format":"pt","headprune.experiment_id":"e","headprune.mask_sha256":"m"}} )"
+        R"({"__metadata__":{"format":"pt","headprune.experiment_id":"e","headprune.mask_sha256":"m"}})"
         "      ");
   CHECK(bytes.size() % 8 == 0);
   CHECK(parse_safetensors(bytes, "m").metadata.at("headprune.experiment_id") == "e");

@@ -1,0 +1,108 @@
+// An order or masks written by hand or by another tool; prune/head_file.h has the format.
+#include <algorithm>
+#include <map>
+
+#include "core/error.h"
+#include "prune/head_file.h"
+#include "prune/ranking.h"
+
+namespace headprune {
+namespace {
+
+class FromFile final : public PruneRule {
+ public:
+  struct Options {
+    std::filesystem::path path;
+    std::optional<std::vector<double>> fractions;
+
+    template <class V>
+    void fields(V& v) {
+      v("path", path,
+        "JSON file: {\"order\":[\"encoder.L0.H1\",...]}, from first to remove to last, or "
+        "{\"masks\":[{\"encoder\":{\"0\":[1]}},...]}, removed heads by kind and layer",
+        required, existing_file);
+      v("fractions", fractions,
+        "fractions of the model's heads to remove along an order; absent: one head after the other. Not for masks",
+        [](const std::optional<std::vector<double>>& given) {
+          const bool fine =
+              !given || (!given->empty() && std::all_of(given->begin(), given->end(), [](double fraction) {
+                return fraction >= 0 && fraction <= 1;
+              }));
+          return std::string(fine ? "" : "expected numbers between 0 and 1");
+        });
+    }
+  };
+  explicit FromFile(Options options) : options_(std::move(options)) {}
+
+  std::vector<std::string> methods() const override { return {}; }
+
+  SweepPlan plan(const Blocks& blocks, const std::vector<MethodDraws>&) const override {
+    Removals removals = read(blocks);
+    SweepPlan plan;
+    plan.points = static_cast<int64_t>(removals.sets.size());
+    plan.messages = std::move(removals.messages);
+    return plan;
+  }
+
+  void run(const SweepInput& input) const override {
+    const Blocks blocks = input.model.blocks();
+    std::map<int64_t, int64_t> with_size;  // masks so far that remove so many heads
+    int64_t step = 0;
+    for (const HeadSet& removed : read(blocks).sets) {
+      const Curve curve{input, "", std::nullopt, {}, count_heads(blocks, {})};
+      PlannedPoint point = curve_point(curve, step++, removed);
+      // A point is known by its number of heads; masks of one size are told apart by the draw, 0 left out.
+      const int64_t before = with_size[removed.size()]++;
+      if (before > 0) point.spec.draw = before;
+      if (!input.host.done(point.spec)) input.host.evaluate(input.model, point);
+    }
+  }
+
+ private:
+  struct Removals {
+    std::vector<HeadSet> sets;
+    std::vector<std::string> messages;
+  };
+
+  Removals read(const Blocks& blocks) const {
+    const HeadFile file = read_head_file(options_.path, blocks);
+    const std::string path = options_.path.string();
+    Removals removals;
+    if (file.has_masks) {
+      if (options_.fractions)
+        fail(ExitCode::usage, "{}: the file holds masks, which are taken as they are; drop `fractions`", path);
+      for (const HeadSet& mask : file.masks) {
+        if (std::find(removals.sets.begin(), removals.sets.end(), mask) == removals.sets.end())
+          removals.sets.push_back(mask);
+        else
+          removals.messages.push_back(
+              fmt::format("{}: a mask of {} heads is listed twice: one point", path, mask.size()));
+      }
+      return removals;
+    }
+    if (!options_.fractions) {
+      for (size_t heads = 0; heads <= file.order.size(); ++heads)
+        removals.sets.emplace_back(
+            std::vector<HeadId>(file.order.begin(), file.order.begin() + static_cast<int64_t>(heads)));
+      return removals;
+    }
+    TargetList list = removal_targets(*options_.fractions, blocks, {});
+    removals.messages = std::move(list.messages);
+    for (const RemovalTarget& target : list.targets) {
+      try {
+        removals.sets.push_back(choose_heads(file.order, blocks, {}, target, {}));
+      } catch (const Error& error) {
+        throw Error(error.code(), path + ": " + error.what());
+      }
+    }
+    return removals;
+  }
+
+  Options options_;
+};
+
+const Register<PruneRule, FromFile> register_from_file{"from_file",
+                                                       "an order or masks written by hand or by another tool"};
+
+}  // namespace
+}  // namespace headprune

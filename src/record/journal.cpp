@@ -1,0 +1,99 @@
+#include "record/journal.h"
+
+#include "core/error.h"
+#include "core/text.h"
+#include "record/host.h"
+#include "record/run_folder.h"
+
+namespace headprune {
+namespace {
+
+constexpr size_t kMaxMessage = 8000;  // bytes; keeps a line within kMaxFramedLine even when every byte is escaped
+
+std::string shortened(const std::string& text) {
+  if (text.size() <= kMaxMessage) return text;
+  return text.substr(0, kMaxMessage) + " ...";
+}
+
+}  // namespace
+
+Journal::Journal(const std::filesystem::path& run_folder) : Journal(run_folder, FramedLines()) {}
+
+Journal::Journal(const std::filesystem::path& run_folder, FramedLines content)
+    : log_(run_folder / kJournal, &content), before_(make_record(run_folder / kJournal, content)) {
+  attempt_ = before_.attempts + 1;
+  seq_ = before_.events;
+  warned_.insert(before_.warnings.begin(), before_.warnings.end());
+}
+
+void Journal::append(const char* ev, const Json& fields, Durable durable) {
+  Json line = {{"v", 1}, {"seq", seq_ + 1}, {"t", utc_now()}, {"attempt", attempt_}, {"ev", ev}};
+  line.update(fields);
+  log_.append(line, durable);
+  ++seq_;
+}
+
+void Journal::run_start(const std::string& experiment_id, const std::string& run_sha256) {
+  const ProcessId process = this_process();
+  Json fields = {{"experiment_id", experiment_id},
+                 {"tool", tool_info().to_json()},
+                 {"pid", process.pid},
+                 {"host", process.host},
+                 {"sha256", run_sha256}};
+  if (attempt_ == 1) {
+    append("run_start", fields, Durable::yes);
+  } else {
+    fields["from_seq"] = seq_;
+    append("resumed", fields, Durable::yes);
+  }
+}
+
+void Journal::env(const Json& fingerprint) { append("env", {{"fingerprint", fingerprint}}, Durable::no); }
+
+void Journal::config(const std::string& config_sha256) { append("config", {{"sha256", config_sha256}}, Durable::no); }
+
+void Journal::facts(const RunFacts& event) {
+  const Json fields = event.to_json();
+  if (before_.facts && before_.facts->to_json() == fields) return;
+  append("facts", {{"facts", fields}}, Durable::no);
+}
+
+void Journal::stage_start(const StageStart& event) { append("stage_start", event.to_json(), Durable::no); }
+
+void Journal::stage_done(const StageDone& event) { append("stage_done", event.to_json(), Durable::yes); }
+
+void Journal::checkpoint(const CheckpointEvent& event) { append("checkpoint", event.to_json(), Durable::yes); }
+
+void Journal::model(const ModelEvent& event) { append("model", event.to_json(), Durable::yes); }
+
+void Journal::score(const ScoreBlock& event) { append("score", event.to_json(), Durable::no); }
+
+void Journal::score_done(const ScoreDone& event) { append("score_done", event.to_json(), Durable::yes); }
+
+void Journal::point_start(const std::string& point, const PointSpec& spec) {
+  append("point_start", {{"point", point}, {"spec", spec.to_json()}}, Durable::no);
+}
+
+void Journal::point_done(const PointResult& result) { append("point_done", result.to_json(), Durable::yes); }
+
+void Journal::point_failed(const PointFailed& event) {
+  append("point_failed", PointFailed{event.point, event.reason, shortened(event.message)}.to_json(), Durable::yes);
+}
+
+void Journal::point_skipped(const PointSkipped& event) { append("point_skipped", event.to_json(), Durable::yes); }
+
+void Journal::surgery(const SurgeryResult& event) { append("surgery", event.to_json(), Durable::yes); }
+
+void Journal::timing(const TimingResult& event) { append("timing", event.to_json(), Durable::yes); }
+
+void Journal::warn(const Warning& warning) {
+  const Warning kept{warning.code, shortened(warning.message)};
+  if (!warned_.insert(kept).second) return;
+  append("warn", kept.to_json(), Durable::no);
+}
+
+void Journal::interrupted(const InterruptedEvent& event) { append("interrupted", event.to_json(), Durable::yes); }
+
+void Journal::run_done(const RunDone& event) { append("run_done", event.to_json(), Durable::yes); }
+
+}  // namespace headprune

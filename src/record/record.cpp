@@ -1,0 +1,263 @@
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <functional>
+
+#include "core/error.h"
+#include "core/files.h"
+#include "record/journal.h"
+#include "record/json_fields.h"
+#include "record/run_folder.h"
+
+namespace headprune {
+namespace {
+
+ScoreKey key_of(int64_t seed, const std::string& method, int64_t draw, const std::string& sweep,
+                std::optional<int64_t> step) {
+  return {seed, method, draw, sweep, step.value_or(-1)};
+}
+
+void apply_start(Record& record, const Json& line) {
+  record.experiment_id = read_field<std::string>(line, "experiment_id");
+  record.tool = read_field<Json>(line, "tool");
+  record.host = read_field<std::string>(line, "host");
+  record.run_sha256 = read_field<std::string>(line, "sha256");
+  record.interrupted.reset();
+  record.done.reset();
+}
+
+void apply_env(Record& record, const Json& line) {
+  Json fingerprint = read_field<Json>(line, "fingerprint");
+  if (!record.fingerprint.is_null() && !fingerprint_diff(record.fingerprint, fingerprint).empty()) {
+    record.mixed_fingerprint = true;
+  }
+  record.fingerprint = std::move(fingerprint);
+}
+
+void apply_score(Record& record, const Json& line) {
+  ScoreBlock block = ScoreBlock::from_json(line);
+  RecordedScore& score = record.scores[key_of(block.seed, block.method, block.draw, block.sweep, block.step)];
+  // Blocks that come after score_done begin the score anew: it is complete again with its next score_done.
+  if (score.done) score = RecordedScore();
+  const BlockId id = block.block;
+  score.blocks[id] = std::move(block);
+}
+
+void apply_score_done(Record& record, const Json& line) {
+  ScoreDone done = ScoreDone::from_json(line);
+  record.scores[key_of(done.seed, done.method, done.draw, done.sweep, done.step)].done = std::move(done);
+}
+
+void apply_point_done(Record& record, const Json& line) {
+  PointResult result = PointResult::from_json(line);
+  record.failed.erase(result.point);
+  record.skipped.erase(result.point);
+  record.started_points[result.point] = result.spec;
+  const std::string id = result.point;
+  record.points[id] = std::move(result);
+}
+
+void apply_point_failed(Record& record, const Json& line) {
+  PointFailed failed = PointFailed::from_json(line);
+  record.points.erase(failed.point);
+  record.skipped.erase(failed.point);
+  const std::string id = failed.point;
+  record.failed[id] = std::move(failed);
+}
+
+void apply_point_skipped(Record& record, const Json& line) {
+  PointSkipped skipped = PointSkipped::from_json(line);
+  record.points.erase(skipped.point);
+  record.failed.erase(skipped.point);
+  const std::string id = skipped.point;
+  record.skipped[id] = std::move(skipped);
+}
+
+void apply_timing(Record& record, const Json& line) {
+  TimingResult timing = TimingResult::from_json(line);
+  const auto key = std::make_tuple(timing.point, timing.form, timing.batch_size, timing.sequence_length);
+  record.timing[key] = std::move(timing);
+}
+
+void apply_stage_done(Record& record, const Json& line) {
+  StageDone done = StageDone::from_json(line);
+  const auto key = std::make_pair(done.stage, done.seed.value_or(-1));
+  record.stages[key] = std::move(done);
+}
+
+void apply_checkpoint(Record& record, const Json& line) {
+  CheckpointEvent checkpoint = CheckpointEvent::from_json(line);
+  const auto key = std::make_pair(checkpoint.seed, checkpoint.step);
+  record.checkpoints[key] = std::move(checkpoint);
+}
+
+void apply_model(Record& record, const Json& line) {
+  ModelEvent model = ModelEvent::from_json(line);
+  const int64_t seed = model.seed;
+  record.models[seed] = std::move(model);
+}
+
+void apply_surgery(Record& record, const Json& line) {
+  SurgeryResult surgery = SurgeryResult::from_json(line);
+  const std::string id = surgery.point;
+  record.surgery[id] = std::move(surgery);
+}
+
+using Handler = std::function<void(Record&, const Json&)>;
+
+/// What each event does to the record. Events of no effect on it (stage_start, later additions) are not listed.
+const std::map<std::string, Handler>& handlers() {
+  static const std::map<std::string, Handler> table = {
+      {"run_start", apply_start},
+      {"resumed", apply_start},
+      {"env", apply_env},
+      {"config", [](Record& r, const Json& line) { r.config_sha256 = read_field<std::string>(line, "sha256"); }},
+      {"facts", [](Record& r, const Json& line) { r.facts = RunFacts::from_json(read_field<Json>(line, "facts")); }},
+      {"stage_done", apply_stage_done},
+      {"checkpoint", apply_checkpoint},
+      {"model", apply_model},
+      {"score", apply_score},
+      {"score_done", apply_score_done},
+      {"point_start",
+       [](Record& r, const Json& line) {
+         r.started_points[read_field<std::string>(line, "point")] =
+             PointSpec::from_json(read_field<Json>(line, "spec"));
+       }},
+      {"point_done", apply_point_done},
+      {"point_failed", apply_point_failed},
+      {"point_skipped", apply_point_skipped},
+      {"surgery", apply_surgery},
+      {"timing", apply_timing},
+      {"warn", [](Record& r, const Json& line) { r.warnings.push_back(Warning::from_json(line)); }},
+      {"interrupted", [](Record& r, const Json& line) { r.interrupted = InterruptedEvent::from_json(line); }},
+      {"run_done", [](Record& r, const Json& line) { r.done = RunDone::from_json(line); }},
+  };
+  return table;
+}
+
+/// Gives points with same_as the metrics of the point they name. One that names a point that is not done (any more) is
+/// not done either.
+void resolve_same_as(std::map<std::string, PointResult>& points) {
+  std::vector<std::string> dangling;
+  for (auto& [id, point] : points) {
+    const PointResult* source = &point;
+    for (size_t hops = 0; !source->same_as.empty() && hops <= points.size(); ++hops) {
+      const auto found = points.find(source->same_as);
+      if (found == points.end()) break;
+      source = &found->second;
+    }
+    if (source->same_as.empty()) {
+      if (source != &point) point.metrics = source->metrics;
+    } else {
+      dangling.push_back(id);
+    }
+  }
+  for (const std::string& id : dangling) points.erase(id);
+}
+
+class Reader {
+ public:
+  explicit Reader(Record& record) : record_(record) {}
+
+  void apply(const Json& line) {
+    if (const auto version = read_field<int64_t>(line, "v"); version != 1) {
+      fail(ExitCode::run_failed, "it has format version {}; a newer headprune is needed to read it", version);
+    }
+    const auto seq = read_field<int64_t>(line, "seq");
+    if (seq != record_.events + 1) fail(ExitCode::run_failed, "seq {} follows {}", seq, record_.events);
+    record_.events = seq;
+    const auto time = read_field<std::string>(line, "t");
+    const auto attempt = read_field<int64_t>(line, "attempt");
+    if (attempt != record_.attempts) attempt_began_ = time;
+    if (record_.started.empty()) record_.started = time;
+    record_.attempts = attempt;
+    record_.ended = time;
+    attempt_seconds_[attempt] = unix_seconds(time) - unix_seconds(attempt_began_);
+    const auto handler = handlers().find(read_field<std::string>(line, "ev"));
+    if (handler != handlers().end()) handler->second(record_, line);
+  }
+
+  void finish() {
+    for (const auto& [attempt, seconds] : attempt_seconds_) record_.dur_s += seconds;
+    std::sort(record_.warnings.begin(), record_.warnings.end());
+    record_.warnings.erase(std::unique(record_.warnings.begin(), record_.warnings.end()), record_.warnings.end());
+    resolve_same_as(record_.points);
+  }
+
+ private:
+  Record& record_;
+  std::string attempt_began_;
+  std::map<int64_t, double> attempt_seconds_;
+};
+
+}  // namespace
+
+Record make_record(const std::filesystem::path& path, const FramedLines& content) {
+  Record record;
+  Reader reader(record);
+  for (size_t i = 0; i < content.lines.size(); ++i) {
+    try {
+      reader.apply(content.lines[i]);
+    } catch (const Error& error) {
+      fail(ExitCode::run_failed, "{}:{}: bad line: {}", path.string(), i + 1, error.what());
+    }
+  }
+  reader.finish();
+  return record;
+}
+
+Record read_record(const std::filesystem::path& run_folder) {
+  const std::filesystem::path path = run_folder / kJournal;
+  if (!std::filesystem::exists(path) && !std::filesystem::exists(run_folder / kRunJson)) {
+    fail(ExitCode::usage, "{} is not a run folder: it has neither {} nor {}", run_folder.string(), kJournal, kRunJson);
+  }
+  return make_record(path, read_framed(path));
+}
+
+std::string Record::state() const {
+  if (done) return done->state;
+  if (interrupted) return "interrupted";
+  return attempts == 0 ? "queued" : "running";
+}
+
+const PointResult* Record::base(int64_t seed) const {
+  for (const auto& [id, point] : points) {
+    if (point.spec.rule == "none" && point.spec.seed == seed) return &point;
+  }
+  return nullptr;
+}
+
+std::vector<std::string> Record::interrupted_points() const {
+  std::vector<std::string> ids;
+  for (const auto& [id, spec] : started_points) {
+    if (!points.contains(id) && !failed.contains(id) && !skipped.contains(id)) ids.push_back(id);
+  }
+  return ids;
+}
+
+bool Record::stage_done(const std::string& stage, std::optional<int64_t> seed) const {
+  return stages.contains({stage, seed.value_or(-1)});
+}
+
+double unix_seconds(const std::string& time) {
+  using namespace std::chrono;
+  // 2026-01-02T03:04:05.678Z
+  const auto number = [&](size_t begin, size_t length) {
+    int value = -1;
+    const char* first = time.data() + begin;
+    const auto [end, error] = std::from_chars(first, first + length, value);
+    return error == std::errc() && end == first + length ? value : -1;
+  };
+  if (time.size() == 24 && time[10] == 'T' && time[19] == '.' && time[23] == 'Z') {
+    const year_month_day date{year(number(0, 4)), month(static_cast<unsigned>(number(5, 2))),
+                              day(static_cast<unsigned>(number(8, 2)))};
+    const int hour = number(11, 2), minute = number(14, 2), second = number(17, 2), milli = number(20, 3);
+    if (date.ok() && hour >= 0 && minute >= 0 && second >= 0 && milli >= 0) {
+      const auto total = sys_days(date).time_since_epoch() + hours(hour) + minutes(minute) + seconds(second);
+      return static_cast<double>(duration_cast<milliseconds>(total).count() + milli) / 1000.0;
+    }
+  }
+  fail(ExitCode::run_failed, "'{}' is not a time like 2026-01-02T03:04:05.678Z", time);
+}
+
+}  // namespace headprune

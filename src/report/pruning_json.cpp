@@ -1,0 +1,290 @@
+#include "report/pruning_json.h"
+
+#include <cmath>
+
+#include "report/groups.h"
+#include "report/results_json.h"
+#include "report/timing.h"
+
+namespace headprune {
+namespace {
+
+/// "value", and beside it what it was where JSON has no number for it.
+void put_value(Json& json, double value) {
+  const Json measurement = measurement_json(value);
+  if (!measurement.is_object()) {
+    json["value"] = measurement;
+    return;
+  }
+  for (const auto& [key, part] : measurement.items()) json[key] = part;
+}
+
+void put(Json& json, const char* key, const std::optional<double>& value) {
+  if (value && std::isfinite(*value)) json[key] = *value;
+}
+
+void put_interval(Json& json, const char* key, const std::optional<std::array<double, 2>>& interval) {
+  if (interval && std::isfinite((*interval)[0]) && std::isfinite((*interval)[1])) json[key] = *interval;
+}
+
+Json list_of(const std::vector<double>& values) {
+  Json list = Json::array();
+  for (const double value : values) list.push_back(number_or_null(value));
+  return list;
+}
+
+Json metric_json(const MetricSummary& metric) {
+  const Estimate& estimate = metric.estimate;
+  Json json;
+  put_value(json, estimate.value);
+  put(json, "stderr", estimate.stderr_);
+  put_interval(json, "ci95", estimate.ci95);
+  if (!estimate.interval.empty()) json["interval"] = estimate.interval;
+  json["n"] = estimate.n;
+  json["over"] = metric.over;
+  if (metric.difference) {
+    const Difference& difference = *metric.difference;
+    put(json, "delta", difference.delta);
+    put(json, "delta_stderr", difference.stderr_);
+    put_interval(json, "delta_ci95", difference.ci95);
+    put(json, "p", difference.p);
+    put(json, "q", metric.q);
+    if (!difference.test.empty()) json["test"] = difference.test;
+  }
+  json["seeds"] = list_of(metric.seeds);
+  if (metric.draws > 1) {
+    json["draws"] = metric.draws;
+    json["low"] = number_or_null(metric.low);
+    json["high"] = number_or_null(metric.high);
+  }
+  return json;
+}
+
+Json metrics_of(const PointGroup& group) {
+  Json json = Json::object();
+  for (const MetricSummary& metric : group.metrics) json[metric.name] = metric_json(metric);
+  return json;
+}
+
+/// The mask of a point, or of each member where there are several.
+void put_members(Json& json, const PointGroup& group) {
+  if (group.members.size() == 1) {
+    json["removed"] = group.first().removed.to_json();
+    json["mask_sha256"] = group.first().mask;
+    return;
+  }
+  json["members"] = Json::array();
+  for (const PointResult* point : group.members) {
+    Json member;
+    member["point"] = point->point;
+    member["seed"] = point->spec.seed;
+    if (point->spec.draw) member["draw"] = *point->spec.draw;
+    if (point->spec.head) member["head"] = *point->spec.head;
+    member["removed"] = point->removed.to_json();
+    member["mask_sha256"] = point->mask;
+    json["members"].push_back(std::move(member));
+  }
+}
+
+void put_counts(Json& json, const PointResult& point) {
+  json["fraction"] = point.fraction;
+  json["heads_removed"] = point.spec.heads_removed;
+  json["heads_total"] = point.heads_total;
+}
+
+Json curve_point_json(const PointGroup& group) {
+  Json json;
+  if (group.members.size() == 1) json["point"] = group.first().point;
+  json["step"] = group.first().step;
+  put_counts(json, group.first());
+  put_members(json, group);
+  json["metrics"] = metrics_of(group);
+  return json;
+}
+
+Json area_json(const AreaSummary& area) {
+  Json json;
+  json["value"] = area.estimate.value;
+  put(json, "stderr", area.estimate.stderr_);
+  put_interval(json, "ci95", area.estimate.ci95);
+  if (!area.estimate.interval.empty()) json["interval"] = area.estimate.interval;
+  json["from"] = area.from;
+  json["to"] = area.to;
+  json["seeds"] = list_of(area.seeds);
+  if (area.draws > 1) {
+    json["draws"] = area.draws;
+    json["low"] = area.low;
+    json["high"] = area.high;
+  }
+  return json;
+}
+
+/// The areas of a sweep's random control, by metric.
+std::map<std::string, AreaSummary> control_areas(const Record& record, const std::vector<CurveGroup>& curves,
+                                                 const CurveGroup& curve) {
+  std::map<std::string, AreaSummary> areas;
+  for (const CurveGroup& other : curves) {
+    if (other.sweep != curve.sweep || other.scope != curve.scope || other.kind != curve.kind) continue;
+    if (!is_random(record, other.method) || other.method == curve.method) continue;
+    for (AreaSummary& area : curve_areas(other)) areas.emplace(area.metric, std::move(area));
+  }
+  return areas;
+}
+
+Json curves_json(const Record& record) {
+  Json list = Json::array();
+  const std::vector<CurveGroup> curves = curve_groups(record);
+  for (const CurveGroup& curve : curves) {
+    Json json;
+    json["method"] = curve.method;
+    json["sweep"] = curve.sweep;
+    json["rule"] = curve.rule;
+    json["scope"] = curve.scope;
+    json["kind"] = curve.kind;
+    json["points"] = Json::array();
+    for (const PointGroup& point : curve.points) json["points"].push_back(curve_point_json(point));
+    json["auc"] = Json::object();
+    json["auc_minus_random"] = Json::object();
+    const std::map<std::string, AreaSummary> controls = control_areas(record, curves, curve);
+    for (const AreaSummary& area : curve_areas(curve)) {
+      json["auc"][area.metric] = area_json(area);
+      const auto control = controls.find(area.metric);
+      if (control == controls.end()) continue;
+      const std::optional<Estimate> difference = area_minus_random(area, control->second);
+      if (!difference) continue;
+      Json entry;
+      entry["value"] = difference->value;
+      put(entry, "stderr", difference->stderr_);
+      put_interval(entry, "ci95", difference->ci95);
+      if (!difference->interval.empty()) entry["interval"] = difference->interval;
+      entry["random"] = area_json(control->second);
+      json["auc_minus_random"][area.metric] = std::move(entry);
+    }
+    list.push_back(std::move(json));
+  }
+  return list;
+}
+
+Json sensitivity_json(const Record& record) {
+  Json list = Json::array();
+  for (const PointGroup& group : sensitivity_groups(record)) {
+    const PointSpec& spec = group.first().spec;
+    Json json;
+    json["table"] = spec.table;
+    json["unit"] = sensitivity_unit(spec);
+    json["kind"] = spec.kind;
+    if (spec.layer) json["layer"] = *spec.layer;
+    if (spec.head && group.members.size() == 1) json["head"] = *spec.head;
+    if (spec.head && group.members.size() > 1 && spec.table != "all_but_one") json["head"] = *spec.head;
+    if (!spec.method.empty()) json["method"] = spec.method;
+    if (group.members.size() == 1) json["point"] = group.first().point;
+    put_counts(json, group.first());
+    put_members(json, group);
+    json["metrics"] = metrics_of(group);
+    list.push_back(std::move(json));
+  }
+  return list;
+}
+
+Json agreement_json(const std::vector<AgreementRow>& rows) {
+  Json list = Json::array();
+  for (const AgreementGroup& group : agreement_groups(rows)) {
+    const AgreementRow& row = group.first;
+    Json json;
+    json["comparison"] = row.comparison;
+    json["method_a"] = row.method_a;
+    json["method_b"] = row.method_b;
+    json["kind"] = row.kind;
+    if (row.layer) json["layer"] = *row.layer;
+    json["statistic"] = row.statistic;
+    if (row.k) json["k"] = *row.k;
+    json["value"] = group.values.empty() ? Json(nullptr) : Json(group.mean);
+    if (group.values.size() == 1) put(json, "p", row.p);
+    json["n"] = row.n;
+    json[row.comparison == "seeds" ? "pairs" : "seeds"] = list_of(group.values);
+    list.push_back(std::move(json));
+  }
+  return list;
+}
+
+Json surgery_json(const Record& record) {
+  Json list = Json::array();
+  for (const auto& [id, result] : record.surgery) {
+    list.push_back({{"point", id},
+                    {"max_abs_diff", measurement_json(result.max_abs_diff)},
+                    {"tolerance", result.tolerance},
+                    {"ok", result.ok}});
+  }
+  return list;
+}
+
+Json spread_json(const Spread& spread) {
+  Json json;
+  json["value"] = spread.mean;
+  put(json, "stderr", spread.stderr_);
+  json["median"] = spread.median;
+  json["min"] = spread.min;
+  json["max"] = spread.max;
+  json["n"] = spread.n;
+  return json;
+}
+
+Json timing_json(const Record& record) {
+  Json list = Json::array();
+  for (const TimingSummary& timing : timing_summaries(record)) {
+    Json json;
+    json["point"] = timing.result->point;
+    json["form"] = timing.result->form;
+    if (timing.point != nullptr) put_counts(json, *timing.point);
+    json["batch_size"] = timing.result->batch_size;
+    json["sequence_length"] = timing.result->sequence_length;
+    json["warmup"] = timing.result->warmup;
+    json["seconds_per_batch"] = spread_json(timing.seconds_per_batch);
+    json["examples_per_second"] = spread_json(timing.examples_per_second);
+    list.push_back(std::move(json));
+  }
+  return list;
+}
+
+/// directions, ties and cost of each method, summed over seeds and draws.
+void put_methods(Json& json, const Record& record) {
+  struct Cost {
+    std::string direction;
+    int64_t ties = 0, examples = 0, forward = 0, backward = 0;
+    double seconds = 0;
+  };
+  std::map<std::string, Cost> costs;
+  for (const auto& [key, score] : record.scores) {
+    if (!key.sweep.empty() || !score.done) continue;
+    Cost& cost = costs[key.method];
+    cost.direction = score.done->direction;
+    cost.ties += score.done->ties;
+    cost.examples += score.done->examples;
+    cost.forward += score.done->forward;
+    cost.backward += score.done->backward;
+    cost.seconds += score.done->dur_s;
+  }
+  for (const char* key : {"directions", "ties", "cost"}) json[key] = Json::object();
+  for (const auto& [method, cost] : costs) {
+    json["directions"][method] = cost.direction;
+    json["ties"][method] = cost.ties;
+    json["cost"][method] = {
+        {"examples", cost.examples}, {"forward", cost.forward}, {"backward", cost.backward}, {"seconds", cost.seconds}};
+  }
+}
+
+}  // namespace
+
+Json pruning_json(const Record& record, const std::vector<AgreementRow>& agreement) {
+  Json json;
+  json["curves"] = curves_json(record);
+  json["sensitivity"] = sensitivity_json(record);
+  json["agreement"] = agreement_json(agreement);
+  json["surgery"] = surgery_json(record);
+  json["timing"] = timing_json(record);
+  json["scores"] = "scores.safetensors";
+  put_methods(json, record);
+  return json;
+}
+
+}  // namespace headprune

@@ -1,0 +1,224 @@
+#include "report/terminal.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/text.h"
+#include "report/groups.h"
+#include "report/results_json.h"
+#include "report/text_table.h"
+#include "report/timing.h"
+#include "stats/tests.h"
+
+namespace headprune {
+namespace {
+
+constexpr const char* kBold = "1";
+constexpr const char* kAlarm = "31";
+constexpr double kAlpha = 0.05;
+constexpr const char* kStages[] = {"data", "model", "evaluate", "score", "prune", "sensitivity", "surgery", "results"};
+
+class Summary {
+ public:
+  Summary(const Record& record, const TerminalOptions& options) : record_(record), options_(options) {}
+
+  std::string text() {
+    title();
+    baseline();
+    out_ += sweeps_text(record_, options_);
+    out_ += sensitivity_text(record_, options_);
+    surgery();
+    timing();
+    stages();
+    problems();
+    heading("Results");
+    out_ += fmt::format(": {}\n", options_.folder);
+    return std::move(out_);
+  }
+
+ private:
+  void heading(const std::string& text) { out_ += '\n' + coloured(text, kBold, options_.colour); }
+  void line(const std::string& text) { out_ += wrapped(text, options_.width, 2); }
+
+  void title() {
+    if (!record_.facts) {
+      out_ += coloured("Run", kBold, options_.colour) + fmt::format(", state: {}\n", record_.state());
+      return;
+    }
+    const RunFacts& facts = *record_.facts;
+    out_ += coloured(facts.task, kBold, options_.colour);
+    if (facts.task_type != facts.task) out_ += fmt::format(" ({})", facts.task_type);
+    out_ +=
+        fmt::format(", {}, {}", facts.model, count_text(static_cast<int64_t>(all_heads(facts.blocks).size()), "head"));
+    std::vector<std::string> seeds;
+    for (const int64_t seed : facts.seeds) seeds.push_back(std::to_string(seed));
+    out_ += fmt::format(", seed{} {}\n", seeds.size() == 1 ? "" : "s", join(seeds, ", "));
+    if (!facts.model_args.empty()) line(facts.model_args);
+    const std::string state = record_.state();
+    if (state == "completed") return;
+    out_ += "  " + coloured("PARTIAL", kAlarm, options_.colour) +
+            fmt::format(": the run's state is \"{}\"; what follows is what there is so far\n", state);
+  }
+
+  void baseline() {
+    heading("Unpruned model");
+    const std::optional<PointGroup> base = base_group(record_);
+    if (!base) {
+      out_ += ": not evaluated yet\n";
+      return;
+    }
+    out_ += fmt::format(", {} split{}\n", base->first().split, split_name(base->first().split));
+    TextRows rows = {{"", "value", "±", "95 % interval", "n"}};
+    for (const MetricSummary& metric : base->metrics) {
+      const Estimate& estimate = metric.estimate;
+      rows.push_back({metric.name, value_text(estimate.value), estimate.stderr_ ? value_text(*estimate.stderr_) : "N/A",
+                      estimate.ci95
+                          ? fmt::format("[{}, {}]", value_text((*estimate.ci95)[0]), value_text((*estimate.ci95)[1]))
+                          : "N/A",
+                      std::to_string(estimate.n)});
+    }
+    out_ += text_table(rows, {options_.width, 2, 5, 0, 1});
+    baseline_notes(base->metrics.empty() ? nullptr : &base->metrics.front());
+  }
+
+  void baseline_notes(const MetricSummary* metric) {
+    if (metric == nullptr) return;
+    const size_t seeds = metric->seeds.size();
+    line(fmt::format("± is one standard error, {}. n counts examples.",
+                     over_text(metric->over, metric->estimate.n, seeds, metric->draws)));
+    if (seeds == 1) {
+      line("One seed: intervals say how much the examples matter, not how much another training run would.");
+    } else if (smallest_sign_flip_p(static_cast<int64_t>(seeds)) >= kAlpha) {
+      line(fmt::format("{} seeds: no test possible between seeds (the smallest p it can give is {:.3g}).", seeds,
+                       smallest_sign_flip_p(static_cast<int64_t>(seeds))));
+    }
+    if (!record_.facts) return;
+    for (const auto& pair : record_.facts->shared_splits) {
+      line(fmt::format("Shared splits: {} and {} are the same data.", pair[0], pair[1]));
+    }
+    for (const SplitFact& split : record_.facts->splits) {
+      if (!split.note.empty()) line(fmt::format("{} split: {}", split.role, split.note));
+    }
+  }
+
+  std::string split_name(const std::string& role) const {
+    if (!record_.facts) return "";
+    for (const SplitFact& split : record_.facts->splits) {
+      if (split.role == role && split.name != role) return fmt::format(" ({})", split.name);
+    }
+    return "";
+  }
+
+  void surgery() {
+    if (record_.surgery.empty()) return;
+    double worst = 0, tolerance = 0;
+    size_t unequal = 0;
+    for (const auto& [point, result] : record_.surgery) {
+      worst = std::isnan(result.max_abs_diff) ? result.max_abs_diff : std::max(worst, result.max_abs_diff);
+      tolerance = std::max(tolerance, result.tolerance);
+      unequal += result.ok ? 0 : 1;
+    }
+    heading("Heads removed for real");
+    out_ += fmt::format(": {} compared with zero gates\n",
+                        count_text(static_cast<int64_t>(record_.surgery.size()), "mask"));
+    const std::string verdict = unequal == 0 ? "equal" : fmt::format("NOT EQUAL for {}", unequal);
+    line(fmt::format("largest difference of any logit {:.2g}, tolerance {:.2g}: {}", worst, tolerance, verdict));
+  }
+
+  void timing() {
+    const std::vector<TimingSummary> timings = timing_summaries(record_);
+    if (timings.empty()) return;
+    heading("Timing");
+    out_ += " of a forward pass, median [fastest, slowest]\n";
+    TextRows rows = {{"form", "removed", "method", "batch", "length", "ms", "examples/s", "speed"}};
+    for (const TimingSummary& timing : timings) {
+      const Spread& spread = timing.seconds_per_batch;
+      const PointSpec spec = timing.point == nullptr ? PointSpec() : timing.point->spec;
+      const std::optional<double> intact = intact_median(timings, timing);
+      rows.push_back({timing.result->form,
+                      timing.point == nullptr ? "-" : fraction_text(spec.heads_removed, timing.point->heads_total),
+                      spec.method, std::to_string(timing.result->batch_size),
+                      std::to_string(timing.result->sequence_length),
+                      fmt::format("{:.3g} [{:.3g}, {:.3g}]", 1e3 * spread.median, 1e3 * spread.min, 1e3 * spread.max),
+                      fmt::format("{:.0f}", timing.examples_per_second.median),
+                      intact ? fmt::format("{:.2f}x", *intact / spread.median) : "-"});
+    }
+    out_ += text_table(rows, {options_.width, 2, 8, 0, 1});
+    line(
+        fmt::format("{} repeats each; speed is against intact. Masked heads are still computed: no speed-up is "
+                    "expected of them.",
+                    timings.front().seconds_per_batch.n));
+  }
+
+  /// Of the same seed, batch size and length.
+  std::optional<double> intact_median(const std::vector<TimingSummary>& timings, const TimingSummary& of) const {
+    for (const TimingSummary& timing : timings) {
+      const bool same_seed =
+          timing.point == nullptr || of.point == nullptr || timing.point->spec.seed == of.point->spec.seed;
+      if (timing.result->form == "intact" && same_seed && timing.result->batch_size == of.result->batch_size &&
+          timing.result->sequence_length == of.result->sequence_length) {
+        return timing.seconds_per_batch.median;
+      }
+    }
+    return std::nullopt;
+  }
+
+  void stages() {
+    struct Cost {
+      double seconds = 0;
+      int64_t forward = 0, backward = 0;
+    };
+    std::map<std::string, Cost> costs;
+    Cost total;
+    for (const auto& [key, stage] : record_.stages) {
+      for (Cost* cost : {&costs[key.first], &total}) {
+        cost->seconds += stage.dur_s;
+        cost->forward += stage.forward;
+        cost->backward += stage.backward;
+      }
+    }
+    if (costs.empty()) return;
+    heading("Time by stage");
+    out_ += '\n';
+    TextRows rows = {{"stage", "time", "forward passes", "backward passes"}};
+    const auto add = [&](const std::string& name, const Cost& cost) {
+      rows.push_back({name, duration_text(cost.seconds), std::to_string(cost.forward), std::to_string(cost.backward)});
+    };
+    for (const char* name : kStages) {
+      const auto cost = costs.find(name);
+      if (cost != costs.end()) add(name, cost->second);
+    }
+    add("total", total);
+    out_ += text_table(rows, {options_.width, 2, 4, 0, 1});
+  }
+
+  void problems() {
+    if (record_.mixed_fingerprint) {
+      heading("Mixed fingerprint");
+      out_ += ": attempts ran with different settings; numbers may differ in their last digits\n";
+    }
+    if (!record_.failed.empty()) {
+      heading("Failed points");
+      out_ += fmt::format(": {}\n", record_.failed.size());
+      for (const auto& [point, failure] : record_.failed) line(fmt::format("{}: {}", point, failure.message));
+    }
+    if (record_.warnings.empty()) return;
+    heading("Warnings");
+    out_ += '\n';
+    for (const Warning& warning : record_.warnings) line(fmt::format("{}: {}", warning.code, warning.message));
+  }
+
+  const Record& record_;
+  const TerminalOptions& options_;
+  std::string out_;
+};
+
+}  // namespace
+
+std::string terminal_summary(const Record& record, const TerminalOptions& options) {
+  return Summary(record, options).text();
+}
+
+}  // namespace headprune

@@ -1,0 +1,113 @@
+// `classification`: one label for each sequence.
+#include <set>
+
+#include "task/losses.h"
+#include "task/metrics.h"
+
+namespace headprune {
+
+enum class ClassificationMetric { accuracy, loss, f1, matthews };
+template <>
+struct EnumNames<ClassificationMetric> {
+  static constexpr std::pair<const char*, ClassificationMetric> names[] = {
+      {"accuracy", ClassificationMetric::accuracy},
+      {"loss", ClassificationMetric::loss},
+      {"f1", ClassificationMetric::f1},
+      {"matthews", ClassificationMetric::matthews}};
+};
+
+class Classification : public Task {
+ public:
+  struct Options {
+    std::vector<ClassificationMetric> metrics = {ClassificationMetric::accuracy, ClassificationMetric::loss};
+
+    template <class V>
+    void fields(V& v) {
+      v("metrics", metrics,
+        "what is measured, the first one in curves and tables: accuracy, loss, f1 (of the second label where there are "
+        "two, else the mean over labels) and matthews",
+        not_empty);
+    }
+    CrossProblems problems() const {
+      const std::set<ClassificationMetric> distinct(metrics.begin(), metrics.end());
+      if (distinct.size() == metrics.size()) return {};
+      return {{"metrics", "a metric is listed twice"}};
+    }
+  };
+
+  explicit Classification(Options options) : options_(std::move(options)) {}
+  DataKind data_kind() const override { return DataKind::labelled; }
+
+  std::vector<MetricInfo> metrics() const override {
+    std::vector<MetricInfo> all;
+    for (const ClassificationMetric metric : options_.metrics)
+      all.push_back({.name = enum_name(metric), .higher_is_better = metric != ClassificationMetric::loss});
+    return all;
+  }
+
+  torch::Tensor example_losses(const torch::Tensor& values, const Batch& batch) const override {
+    return cross_entropy_by_example(values, batch.labels);  // [B]
+  }
+
+  torch::Tensor training_loss(const torch::Tensor& values, const Batch& batch, double label_smoothing) const override {
+    return mean_cross_entropy(values, batch.labels, label_smoothing);
+  }
+
+  Outcomes outcomes(const torch::Tensor& values, const Batch& batch) const override {
+    const torch::Tensor losses = example_losses(values, batch).to(torch::kCPU, torch::kFloat64);  // [B]
+    // A row with a non-finite logit predicts nothing.
+    const torch::Tensor finite = values.isfinite().all(1);                                 // [B]
+    const torch::Tensor best = values.argmax(1).masked_fill(~finite, -1).to(torch::kCPU);  // [B]
+    const torch::Tensor labels = batch.labels.to(torch::kCPU);                             // [B]
+    Outcomes all(static_cast<size_t>(batch.size()));
+    for (size_t i = 0; i < all.size(); ++i)
+      all[i] = {.loss = losses.const_data_ptr<double>()[i],
+                .weight = 1,
+                .target = labels.const_data_ptr<int64_t>()[i],
+                .predicted = best.const_data_ptr<int64_t>()[i],
+                .labels = values.size(1)};
+    return all;
+  }
+
+  std::vector<MetricResult> evaluate(const MetricInput& input) const override {
+    std::vector<MetricResult> results;
+    for (const ClassificationMetric metric : options_.metrics) results.push_back(evaluate_one(metric, input));
+    return results;
+  }
+
+  double headline(const Outcomes& all) const override {
+    switch (options_.metrics.front()) {
+      case ClassificationMetric::accuracy:
+        return accuracy_value(all);
+      case ClassificationMetric::loss:
+        return sum_metric_value(loss_sums(all), all);
+      case ClassificationMetric::f1:
+        return sum_metric_value(f1_sums(all), all);
+      default:
+        return sum_metric_value(matthews_sums(all), all);
+    }
+  }
+
+ private:
+  MetricResult evaluate_one(ClassificationMetric metric, const MetricInput& input) const {
+    switch (metric) {
+      case ClassificationMetric::accuracy:
+        return accuracy(input);
+      case ClassificationMetric::loss:
+        return mean_loss("loss", /*scale=*/1, input, bootstrap_);
+      case ClassificationMetric::f1:
+        return resampled_metric("f1", f1_sums, input, bootstrap_);
+      default:
+        return resampled_metric("matthews", matthews_sums, input, bootstrap_);
+    }
+  }
+
+  Options options_;
+  SharedBootstrap bootstrap_;
+};
+
+namespace {
+const Register<Task, Classification> register_classification{"classification", "one label for each sequence"};
+}  // namespace
+
+}  // namespace headprune

@@ -1,0 +1,97 @@
+// `language_modelling`: the next token at every position.
+#include <numbers>
+#include <set>
+
+#include "task/losses.h"
+#include "task/metrics.h"
+
+namespace headprune {
+
+enum class LanguageMetric { loss, perplexity, bits_per_char };
+template <>
+struct EnumNames<LanguageMetric> {
+  static constexpr std::pair<const char*, LanguageMetric> names[] = {{"loss", LanguageMetric::loss},
+                                                                     {"perplexity", LanguageMetric::perplexity},
+                                                                     {"bits_per_char", LanguageMetric::bits_per_char}};
+};
+
+class LanguageModelling : public Task {
+ public:
+  struct Options {
+    std::vector<LanguageMetric> metrics = {LanguageMetric::loss, LanguageMetric::perplexity,
+                                           LanguageMetric::bits_per_char};
+
+    template <class V>
+    void fields(V& v) {
+      v("metrics", metrics,
+        "what is measured, the first one in curves and tables: loss (nats per predicted token), perplexity (its "
+        "exponential) and bits_per_char (loss / ln 2; of byte data, bits per byte)",
+        not_empty);
+    }
+    CrossProblems problems() const {
+      const std::set<LanguageMetric> distinct(metrics.begin(), metrics.end());
+      if (distinct.size() == metrics.size()) return {};
+      return {{"metrics", "a metric is listed twice"}};
+    }
+  };
+
+  explicit LanguageModelling(Options options) : options_(std::move(options)) {}
+  DataKind data_kind() const override { return DataKind::language; }
+
+  std::vector<MetricInfo> metrics() const override {
+    std::vector<MetricInfo> all;
+    for (const LanguageMetric metric : options_.metrics)
+      all.push_back({.name = enum_name(metric), .higher_is_better = false});
+    return all;
+  }
+
+  torch::Tensor example_losses(const torch::Tensor& values, const Batch& batch) const override {
+    return cross_entropy_by_example(values, batch.targets);  // [B]
+  }
+
+  torch::Tensor training_loss(const torch::Tensor& values, const Batch& batch, double label_smoothing) const override {
+    return mean_cross_entropy(values, batch.targets, label_smoothing);
+  }
+
+  Outcomes outcomes(const torch::Tensor& values, const Batch& batch) const override {
+    const torch::Tensor losses = example_losses(values, batch).to(torch::kCPU, torch::kFloat64);        // [B]
+    const torch::Tensor weights = batch.targets.ne(kNoTarget).sum(1).to(torch::kCPU, torch::kFloat64);  // [B]
+    Outcomes all(static_cast<size_t>(batch.size()));
+    for (size_t i = 0; i < all.size(); ++i) {
+      all[i].loss = losses.const_data_ptr<double>()[i];
+      all[i].weight = weights.const_data_ptr<double>()[i];
+    }
+    return all;
+  }
+
+  std::vector<MetricResult> evaluate(const MetricInput& input) const override {
+    std::vector<MetricResult> results;
+    for (const LanguageMetric metric : options_.metrics) {
+      if (metric == LanguageMetric::loss)
+        results.push_back(mean_loss("loss", /*scale=*/1, input, bootstrap_));
+      else if (metric == LanguageMetric::bits_per_char)
+        results.push_back(mean_loss("bits_per_char", /*scale=*/1 / std::numbers::ln2, input, bootstrap_));
+      else
+        results.push_back(resampled_metric("perplexity", perplexity_sums, input, bootstrap_));
+    }
+    return results;
+  }
+
+  double headline(const Outcomes& all) const override {
+    const LanguageMetric first = options_.metrics.front();
+    if (first == LanguageMetric::perplexity) return sum_metric_value(perplexity_sums(all), all);
+    const double loss = sum_metric_value(loss_sums(all), all);
+    return first == LanguageMetric::loss ? loss : loss / std::numbers::ln2;
+  }
+
+ private:
+  Options options_;
+  SharedBootstrap bootstrap_;
+};
+
+namespace {
+const Register<Task, LanguageModelling> register_language_modelling{"language_modelling",
+                                                                    "the next token at every position"};
+}  // namespace
+
+}  // namespace headprune

@@ -1,0 +1,22 @@
+#include "task/losses.h"
+
+#include "data/dataset.h"
+
+namespace headprune {
+
+torch::Tensor cross_entropy_by_example(const torch::Tensor& logits, const torch::Tensor& targets) {
+  const int64_t K = logits.size(-1);
+  const torch::Tensor losses = at::cross_entropy_loss(logits.reshape({-1, K}), targets.reshape({-1}), {},
+                                                      at::Reduction::None, kNoTarget);  // [B] or [B T]
+  if (targets.dim() == 1) return losses;                                                // [B]
+  const torch::Tensor sums = losses.view_as(targets).sum(1);                            // [B]
+  return sums / targets.ne(kNoTarget).sum(1).clamp_min(1);                              // [B]
+}
+
+torch::Tensor mean_cross_entropy(const torch::Tensor& logits, const torch::Tensor& targets, double label_smoothing) {
+  const int64_t K = logits.size(-1);
+  return at::cross_entropy_loss(logits.reshape({-1, K}), targets.reshape({-1}), {}, at::Reduction::Mean, kNoTarget,
+                                label_smoothing);
+}
+
+}  // namespace headprune

@@ -1,0 +1,200 @@
+#include "task/metrics.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "stats/intervals.h"
+#include "stats/tests.h"
+
+namespace headprune {
+
+namespace {
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+bool right(const Outcome& outcome) { return outcome.predicted == outcome.target; }
+
+/// Value NaN, and a NaN difference where there is a base: non-finite logits make every metric meaningless.
+MetricResult nonfinite(const std::string& name, const MetricInput& input) {
+  MetricResult result;
+  result.name = name;
+  result.estimate.value = kNaN;
+  result.estimate.n = static_cast<int64_t>(input.outcomes.size());
+  if (input.base) result.difference = Difference{.delta = kNaN, .stderr_ = {}, .ci95 = {}, .p = {}, .test = ""};
+  return result;
+}
+
+bool usable(const MetricInput& input) { return all_finite(input.outcomes) && (!input.base || all_finite(*input.base)); }
+
+/// Three one-hot column groups over labels: right predictions, predictions, targets.
+Columns confusion_columns(const Outcomes& outcomes) {
+  const auto labels = static_cast<size_t>(label_count(outcomes));
+  Columns columns{.n = outcomes.size(), .columns = {}};
+  columns.columns.assign(3 * labels, std::vector<double>(outcomes.size(), 0.0));
+  for (size_t i = 0; i < outcomes.size(); ++i) {
+    const auto target = static_cast<size_t>(outcomes[i].target);
+    if (right(outcomes[i])) columns.columns[target][i] = 1;
+    if (outcomes[i].predicted >= 0) columns.columns[labels + static_cast<size_t>(outcomes[i].predicted)][i] = 1;
+    columns.columns[2 * labels + target][i] = 1;
+  }
+  return columns;
+}
+
+double f1_of(double hits, double predictions, double targets) {
+  return hits > 0 ? 2 * hits / (predictions + targets) : 0.0;
+}
+
+double f1_value(std::span<const double> sums, size_t labels) {
+  if (labels == 2) return f1_of(sums[1], sums[3], sums[5]);
+  double sum = 0;
+  int64_t occurring = 0;
+  for (size_t label = 0; label < labels; ++label) {
+    const double predictions = sums[labels + label], targets = sums[2 * labels + label];
+    if (predictions + targets == 0) continue;
+    sum += f1_of(sums[label], predictions, targets);
+    ++occurring;
+  }
+  return occurring > 0 ? sum / static_cast<double>(occurring) : 0.0;
+}
+
+double matthews_value(std::span<const double> sums, size_t labels) {
+  double hits = 0, n = 0, both = 0, predictions = 0, targets = 0;
+  for (size_t label = 0; label < labels; ++label) {
+    const double p = sums[labels + label], t = sums[2 * labels + label];
+    hits += sums[label];
+    n += t;
+    both += p * t;
+    predictions += p * p;
+    targets += t * t;
+  }
+  const double spread = (n * n - predictions) * (n * n - targets);
+  return spread > 0 ? (hits * n - both) / std::sqrt(spread) : 0.0;
+}
+
+SumMetric weighted_sums(const Outcomes& outcomes, SumStatistic statistic) {
+  Columns columns{.n = outcomes.size(), .columns = {{}, {}}};
+  for (const Outcome& outcome : outcomes) {
+    columns.columns[0].push_back(outcome.loss * outcome.weight);
+    columns.columns[1].push_back(outcome.weight);
+  }
+  return {.columns = std::move(columns), .statistic = std::move(statistic)};
+}
+
+}  // namespace
+
+std::shared_ptr<const Bootstrap> SharedBootstrap::get(size_t n, const MetricInput& input) const {
+  const std::lock_guard lock(mutex_);
+  const auto draws = static_cast<size_t>(input.bootstrap_iters);
+  if (!last_ || last_->n() != n || last_->draws() != draws || seed_ != input.seed) {
+    last_ = std::make_shared<const Bootstrap>(n, draws, input.seed);
+    seed_ = input.seed;
+  }
+  return last_;
+}
+
+int64_t label_count(const Outcomes& outcomes) {
+  int64_t count = 0;
+  for (const Outcome& outcome : outcomes)
+    count = std::max({count, outcome.labels, outcome.target + 1, outcome.predicted + 1});
+  return std::max<int64_t>(count, 2);
+}
+
+bool all_finite(const Outcomes& outcomes) {
+  return std::all_of(outcomes.begin(), outcomes.end(), [](const Outcome& one) { return std::isfinite(one.loss); });
+}
+
+double accuracy_value(const Outcomes& outcomes) {
+  if (!all_finite(outcomes) || outcomes.empty()) return kNaN;
+  return static_cast<double>(std::count_if(outcomes.begin(), outcomes.end(), right)) /
+         static_cast<double>(outcomes.size());
+}
+
+double sum_metric_value(const SumMetric& metric, const Outcomes& outcomes) {
+  if (!all_finite(outcomes) || outcomes.empty()) return kNaN;
+  std::vector<double> sums;
+  for (const std::vector<double>& column : metric.columns.columns) {
+    double sum = 0;
+    for (const double value : column) sum += value;
+    sums.push_back(sum);
+  }
+  return metric.statistic(sums);
+}
+
+MetricResult accuracy(const MetricInput& input) {
+  if (!usable(input)) return nonfinite("accuracy", input);
+  const auto n = static_cast<int64_t>(input.outcomes.size());
+  MetricResult result;
+  result.name = "accuracy";
+  result.estimate = wilson(std::count_if(input.outcomes.begin(), input.outcomes.end(), right), n);
+  if (input.base) {
+    int64_t gained = 0, lost = 0;
+    for (size_t i = 0; i < input.outcomes.size(); ++i) {
+      const bool now = right(input.outcomes[i]), before = right(input.base->at(i));
+      gained += now && !before;
+      lost += !now && before;
+    }
+    result.difference = paired_accuracy_difference(gained, lost, n);
+  }
+  return result;
+}
+
+MetricResult mean_loss(const std::string& name, double scale, const MetricInput& input, const SharedBootstrap& shared) {
+  if (!usable(input)) return nonfinite(name, input);
+  const auto scaled = [scale](const Outcomes& outcomes) {
+    return weighted_sums(outcomes, [scale](std::span<const double> sums) { return scale * sums[0] / sums[1]; });
+  };
+  std::vector<double> losses, weights;
+  for (const Outcome& outcome : input.outcomes) {
+    losses.push_back(scale * outcome.loss);
+    weights.push_back(outcome.weight);
+  }
+  MetricResult result;
+  result.name = name;
+  result.estimate = weighted_mean_estimate(losses, weights);
+  if (input.base) {
+    const auto bootstrap = shared.get(input.outcomes.size(), input);
+    const SumMetric now = scaled(input.outcomes), before = scaled(*input.base);
+    result.difference = paired_bootstrap(bootstrap->resample(now.columns, now.statistic),
+                                         bootstrap->resample(before.columns, before.statistic));
+  }
+  return result;
+}
+
+MetricResult resampled_metric(const std::string& name, SumMetric (*make)(const Outcomes&), const MetricInput& input,
+                              const SharedBootstrap& shared) {
+  if (!usable(input)) return nonfinite(name, input);
+  const auto bootstrap = shared.get(input.outcomes.size(), input);
+  const SumMetric now = make(input.outcomes);
+  const Resampled resampled = bootstrap->resample(now.columns, now.statistic);
+  MetricResult result;
+  result.name = name;
+  result.estimate = bootstrap_estimate(resampled);
+  if (input.base) {
+    const SumMetric before = make(*input.base);
+    result.difference = paired_bootstrap(resampled, bootstrap->resample(before.columns, before.statistic));
+  }
+  return result;
+}
+
+SumMetric loss_sums(const Outcomes& outcomes) {
+  return weighted_sums(outcomes, [](std::span<const double> sums) { return sums[0] / sums[1]; });
+}
+
+SumMetric perplexity_sums(const Outcomes& outcomes) {
+  return weighted_sums(outcomes, [](std::span<const double> sums) { return std::exp(sums[0] / sums[1]); });
+}
+
+SumMetric f1_sums(const Outcomes& outcomes) {
+  const auto labels = static_cast<size_t>(label_count(outcomes));
+  return {.columns = confusion_columns(outcomes),
+          .statistic = [labels](std::span<const double> sums) { return f1_value(sums, labels); }};
+}
+
+SumMetric matthews_sums(const Outcomes& outcomes) {
+  const auto labels = static_cast<size_t>(label_count(outcomes));
+  return {.columns = confusion_columns(outcomes),
+          .statistic = [labels](std::span<const double> sums) { return matthews_value(sums, labels); }};
+}
+
+}  // namespace headprune

@@ -1,0 +1,58 @@
+// Metrics as functions of outcomes, each with its uncertainty and its paired difference from the unpruned model
+// (formats.md section 14).
+#pragma once
+
+#include <memory>
+#include <mutex>
+
+#include "stats/bootstrap.h"
+#include "task/task.h"
+
+namespace headprune {
+
+/// Columns whose sums determine a metric, and the metric as a function of those sums.
+struct SumMetric {
+  Columns columns;
+  SumStatistic statistic;
+};
+
+/// Resamples shared by every metric and point over as many examples: differences between points are paired, and the
+/// resamples are drawn once.
+class SharedBootstrap {
+ public:
+  std::shared_ptr<const Bootstrap> get(size_t n, const MetricInput& input) const;
+
+ private:
+  mutable std::mutex mutex_;
+  mutable std::shared_ptr<const Bootstrap> last_;
+  mutable uint64_t seed_ = 0;
+};
+
+/// Number of labels: what the outcomes say, or else one more than the largest label that occurs.
+int64_t label_count(const Outcomes& outcomes);
+/// Whether every example's loss is finite. Where one is not, every metric is NaN without an interval.
+bool all_finite(const Outcomes& outcomes);
+
+/// Fraction of examples whose prediction is the target: Wilson interval, exact McNemar test.
+MetricResult accuracy(const MetricInput& input);
+/// Sum of losses over sum of weights, times `scale`: normal interval, paired bootstrap.
+MetricResult mean_loss(const std::string& name, double scale, const MetricInput& input, const SharedBootstrap& shared);
+/// Any other metric: BCa interval, paired bootstrap. `make` turns outcomes into columns.
+MetricResult resampled_metric(const std::string& name, SumMetric (*make)(const Outcomes&), const MetricInput& input,
+                              const SharedBootstrap& shared);
+
+/// The metric without uncertainty.
+double accuracy_value(const Outcomes& outcomes);
+double sum_metric_value(const SumMetric& metric, const Outcomes& outcomes);
+
+/// sum(w l) / sum(w): nats per position that receives loss.
+SumMetric loss_sums(const Outcomes& outcomes);
+/// exp of that.
+SumMetric perplexity_sums(const Outcomes& outcomes);
+/// Two labels: F1 of label 1. More: the unweighted mean of the labels' F1 (macro), over the labels that occur as target
+/// or prediction. A label never predicted right has F1 0.
+SumMetric f1_sums(const Outcomes& outcomes);
+/// Matthews correlation; for more than two labels R_K (Gorodkin 2004). 0 when all targets or all predictions are equal.
+SumMetric matthews_sums(const Outcomes& outcomes);
+
+}  // namespace headprune

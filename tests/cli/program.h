@@ -1,0 +1,57 @@
+// Runs the real headprune binary.
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+#include <vector>
+
+#include "core/files.h"
+
+namespace headprune {
+
+struct Finished {
+  int code = -1;  // exit code; 128 + signal when a signal ended it
+  std::string out, err;
+};
+
+/// A folder of its own that is gone afterwards.
+class Scratch {
+ public:
+  Scratch();
+  ~Scratch();
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+  const fs::path& path() const { return path_; }
+  fs::path operator/(const std::string& name) const { return path_ / name; }
+
+ private:
+  fs::path path_;
+};
+
+/// A running headprune, started in `folder`; stdout and stderr go to files inside it.
+class Program {
+ public:
+  Program(const std::vector<std::string>& arguments, const fs::path& folder,
+          const std::vector<std::string>& environment = {});
+  void signal(int number) const;
+  bool running();
+  Finished wait();
+
+ private:
+  pid_t pid_ = -1;
+  int status_ = 0;
+  bool ended_ = false;
+  fs::path out_, err_;
+};
+
+Finished headprune_in(const fs::path& folder, const std::vector<std::string>& arguments,
+                      const std::vector<std::string>& environment = {});
+
+/// A whole experiment of a few seconds: training with checkpoints, all scores, both rules, fine-tuning, all tables.
+extern const char* const kSmallExperiment;
+
+/// Every file of a run folder that must not depend on interruptions, times taken out: name to content.
+std::vector<std::pair<std::string, std::string>> lasting_results(const fs::path& run_folder);
+
+}  // namespace headprune

@@ -1,0 +1,76 @@
+// Data sources chosen as in a configuration file, and files to read in a fresh folder.
+#pragma once
+
+#include <unistd.h>
+
+#include <atomic>
+#include <fstream>
+
+#include "config/load.h"
+#include "data/source.h"
+#include "support/catch_torch.h"
+
+namespace headprune::test {
+
+namespace fs = std::filesystem;
+
+struct DataConfig {
+  Plugin<DataSource> data;
+  template <class V>
+  void fields(V& v) {
+    v("data", data, "source under test", required);
+  }
+};
+
+/// A folder of its own that is removed in the end.
+class Folder {
+ public:
+  Folder() {
+    static std::atomic<int> count = 0;
+    path_ = fs::temp_directory_path() / fmt::format("headprune-data-{}-{}", ::getpid(), count++);
+    fs::create_directories(path_);
+  }
+  ~Folder() { fs::remove_all(path_); }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+
+  const fs::path& path() const { return path_; }
+  /// Returns *this, to be chained.
+  Folder& write(const std::string& name, const std::string& bytes) {
+    std::ofstream(path_ / name, std::ios::binary) << bytes;
+    return *this;
+  }
+  std::string file(const std::string& name) const { return (path_ / name).string(); }
+
+ private:
+  fs::path path_;
+};
+
+/// `options` is flow-style YAML: "type: tsv, path: x, header: true".
+inline std::shared_ptr<const DataSource> source(const std::string& options, const fs::path& folder = "/") {
+  const ConfigText text{.name = "test.yaml", .text = "data: {" + options + "}\n", .folder = folder};
+  return load_config<DataConfig>(text).value.data.make();
+}
+
+inline Dataset load(const std::string& options, const fs::path& folder = "/", uint64_t seed = 1) {
+  return source(options, folder)->load({.seed = seed, .vocabulary = nullptr});
+}
+
+/// Code and sentence of the Error that loading throws.
+inline std::pair<ExitCode, std::string> load_error(const std::string& options, const fs::path& folder = "/") {
+  try {
+    load(options, folder);
+  } catch (const Error& error) {
+    return {error.code(), error.what()};
+  }
+  return {ExitCode::ok, "no error"};
+}
+
+/// Tokens of an example as text, joined by spaces.
+inline std::string spell(const Dataset& data, const Example& example) {
+  std::string text;
+  for (const int64_t id : example.tokens) text += (text.empty() ? "" : " ") + data.vocabulary->token(id);
+  return text;
+}
+
+}  // namespace headprune::test

@@ -1,0 +1,55 @@
+#include "fixture.h"
+
+using namespace headprune;
+using namespace headprune::test;
+
+TEST_CASE("text is cut in file order and into windows that predict each token once", "[data]") {
+  Folder folder;
+  folder.write("t.txt", "abcdefghijklmnopqrst");
+  const Dataset data =
+      load("type: text, path: t.txt, context_length: 4, fractions: {train: 0.5, dev: 0.25, test: 0.25}, unit: byte",
+           folder.path());
+  CHECK(data.labels.empty());
+  const auto ids = [](const std::string& text) {
+    std::vector<int64_t> all;
+    for (const char c : text) all.push_back(4 + c);
+    return all;
+  };
+  const auto& train = data.train->examples;  // abcdefghij: 9 predicted tokens
+  REQUIRE(train.size() == 3);
+  CHECK(train[0].tokens == ids("abcd"));
+  CHECK(train[0].targets == ids("bcde"));
+  CHECK(train[1].tokens == ids("efgh"));
+  CHECK(train[2].tokens == ids("i"));
+  CHECK(train[2].targets == ids("j"));
+  REQUIRE(data.select->examples.size() == 1);
+  CHECK(data.select->examples[0].tokens == ids("klmn"));
+  CHECK(data.select->examples[0].targets == ids("lmno"));
+  CHECK(data.report->examples[0].tokens == ids("pqrs"));
+  CHECK(source("type: text, path: t.txt", folder.path())->inputs()[0].path == folder.file("t.txt"));
+}
+
+TEST_CASE("characters of the train part make the vocabulary, others are unknown and counted", "[data]") {
+  Folder folder;
+  folder.write("t.txt", "aäaäaäaäaäaäaäaäaaxyx");
+  const Dataset data =
+      load("type: text, path: t.txt, fractions: {train: 0.8, dev: 0.2, test: 0}, splits: {report: dev}", folder.path());
+  CHECK(data.vocabulary->size() == Vocabulary::kSpecials + 2);
+  CHECK(data.train->examples[0].tokens.size() == 16);
+  CHECK(data.report->examples[0].targets == std::vector<int64_t>{1, 1, 1});
+  REQUIRE(data.warnings.size() == 1);
+  CHECK_THAT(data.warnings[0], ContainsSubstring("3 of 4 characters of the dev part"));
+}
+
+TEST_CASE("bad text files and fractions are refused", "[data]") {
+  Folder folder;
+  folder.write("bad.txt", "one\ntwo \xFF\n").write("t.txt", "abcdefghij");
+  const auto [code, sentence] = load_error("type: text, path: bad.txt", folder.path());
+  CHECK(code == ExitCode::run_failed);
+  CHECK_THAT(sentence, ContainsSubstring(folder.file("bad.txt") + ":2: invalid UTF-8"));
+  CHECK(load_error("type: text, path: none.txt", folder.path()).first == ExitCode::usage);
+  CHECK_THROWS_WITH(load("type: text, path: t.txt, fractions: {train: 0.9, dev: 0.2}", folder.path()),
+                    ContainsSubstring("add up to more than 1"));
+  CHECK_THROWS_WITH(load("type: text, path: t.txt, fractions: {test: 0}", folder.path()),
+                    ContainsSubstring("part of t.txt has no examples"));
+}

@@ -1,0 +1,158 @@
+#include "model/family.h"
+
+#include "config/load.h"
+#include "core/error.h"
+#include "core/files.h"
+#include "model/checkpoint.h"
+#include "model/support.h"
+
+namespace headprune {
+namespace {
+
+using namespace testing;
+
+struct Config {
+  Plugin<ModelFamily> model{"encoder"};
+  template <class V>
+  void fields(V& v) {
+    v("model", model, "the model");
+  }
+};
+
+std::shared_ptr<const ModelFamily> family(const std::string& yaml, const fs::path& folder = {}) {
+  return load_config<Config>(ConfigText{.name = "t.yaml", .text = "model: " + yaml + "\n", .folder = folder})
+      .value.model.make();
+}
+
+/// Messages of everything that is wrong.
+std::vector<std::string> problems(const std::string& yaml, const fs::path& folder = {}) {
+  std::vector<std::string> found;
+  try {
+    family(yaml, folder);
+  } catch (const ConfigError& error) {
+    for (const Diagnostic& one : error.diagnostics()) found.push_back(one.path + ": " + one.message);
+  }
+  return found;
+}
+
+ModelInput input_of(int64_t outputs) {
+  return {.vocabulary_size = 11, .outputs = outputs, .max_length = 9, .seed = 3, .device = torch::kCPU};
+}
+
+const Transformer& as_transformer(const std::shared_ptr<Model>& model) {
+  return dynamic_cast<const Transformer&>(*model);
+}
+
+TEST_CASE("options become a model of these sizes", "[model]") {
+  const auto encoder = family(
+      "{type: encoder, d_model: 12, layers: 2, heads: 3, d_value: 5, activation: relu, norm: post, positions: "
+      "sinusoidal, pooling: mean, dropout: 0.25}");
+  CHECK(encoder->data_kind() == DataKind::labelled);
+  CHECK_FALSE(encoder->load_path().has_value());
+  REQUIRE(encoder->blocks().size() == 2);
+  CHECK(encoder->blocks()[1].id == BlockId{Kind::encoder, 1});
+  CHECK(encoder->blocks()[1].heads == std::vector<int64_t>{0, 1, 2});
+  const auto model = encoder->build(input_of(4));
+  const TransformerConfig& sizes = as_transformer(model).sizes();
+  CHECK(sizes.d_key == 4);
+  CHECK(sizes.d_value == 5);
+  CHECK(sizes.d_ff == 48);
+  CHECK(sizes.pooling == Pooling::mean);
+  CHECK(sizes.dropout == 0.25);
+  CHECK(encoder->parameter_estimate(input_of(4)) == parameter_count(*model));
+  CHECK(real_logits(*model, small_batch()).sizes() == torch::IntArrayRef({3, 4}));
+  CHECK(model->is_training());
+
+  const auto decoder = family("{type: decoder, d_model: 8, layers: 1, heads: 2, tie_embeddings: false}");
+  CHECK(decoder->data_kind() == DataKind::language);
+  const auto language_model = decoder->build(input_of(0));
+  CHECK(decoder->parameter_estimate(input_of(0)) == parameter_count(*language_model));
+  CHECK(language_model->forward(small_batch()).values.sizes() == torch::IntArrayRef({3, 6, 11}));
+}
+
+TEST_CASE("the same seed builds the same model, another seed another", "[model]") {
+  const auto encoder = family("{type: encoder, d_model: 8, layers: 1, heads: 2, dropout: 0}");
+  ModelInput input = input_of(2);
+  const torch::Tensor first = real_logits(*encoder->build(input), small_batch());
+  CHECK(torch::equal(first, real_logits(*encoder->build(input), small_batch())));
+  input.seed = 4;
+  CHECK_FALSE(torch::equal(first, real_logits(*encoder->build(input), small_batch())));
+}
+
+TEST_CASE("options that do not go together are problems", "[model]") {
+  CHECK(problems("{type: encoder, d_model: 10, heads: 3}") ==
+        std::vector<std::string>{
+            "model.heads: d_model 10 is not a multiple of heads 3; change one, or set d_key and d_value"});
+  CHECK(problems("{type: encoder, d_model: 10, heads: 3, d_key: 4}").size() == 1);
+  CHECK(problems("{type: encoder, d_model: 10, heads: 3, d_key: 4, d_value: 4}").empty());
+  CHECK(problems("{type: decoder, init: load}") ==
+        std::vector<std::string>{"model.path: is needed with init: load: the folder of a saved model"});
+  CHECK(problems("{type: decoder, path: .}", fs::temp_directory_path()) ==
+        std::vector<std::string>{"model.path: is only used with init: load"});
+  CHECK(problems("{type: decoder, init: load, path: does-not-exist}", fs::temp_directory_path()).size() == 1);
+  CHECK(problems("{type: decoder, pooling: mean}").size() == 1);
+  CHECK(problems("{type: encoder, dropout: 1}").size() == 1);
+}
+
+class SavedModel {
+ public:
+  explicit SavedModel(const std::string& name) : folder_(name) {
+    model->remove_heads(HeadSet({HeadId{{Kind::encoder, 1}, 0}}));
+    FolderWriter writer(folder_.path() / "saved");
+    write_model(writer, *model, nullptr, {});
+    writer.commit();
+  }
+  const fs::path& folder() const { return folder_.path(); }
+
+  std::shared_ptr<Transformer> model = small_model(small_config(Kind::encoder));
+
+ private:
+  TemporaryFolder folder_;
+};
+
+TEST_CASE("init: load takes sizes, weights and missing heads from the folder", "[model]") {
+  const SavedModel saved("load");
+  const auto loaded = family("{type: encoder, init: load, path: saved, dropout: 0.3}", saved.folder());
+  REQUIRE(loaded->load_path().has_value());
+  CHECK(loaded->blocks()[1].heads == std::vector<int64_t>{1, 2});
+  CHECK(loaded->parameter_estimate(input_of(4)) == parameter_count(*saved.model));
+  const auto model = loaded->build(input_of(4));
+  CHECK(model->is_training());
+  CHECK(as_transformer(model).sizes().dropout == 0.3);
+  model->eval();
+  CHECK(torch::equal(real_logits(*model, small_batch()), real_logits(*saved.model, small_batch())));
+}
+
+TEST_CASE("init: load refuses data that the model does not fit", "[model]") {
+  const SavedModel saved("misfit");
+  const auto loaded = family("{type: encoder, init: load, path: saved}", saved.folder());
+  ModelInput words = input_of(4), labels = input_of(5), longer = input_of(4);
+  words.vocabulary_size = 12;
+  longer.max_length = 10;
+  CHECK_THROWS_WITH(loaded->build(words), ContainsSubstring("the model has 11 tokens and the data's vocabulary 12"));
+  CHECK_THROWS_WITH(loaded->build(labels), ContainsSubstring("the model has 4 labels and the data 5"));
+  CHECK_THROWS_WITH(loaded->build(longer), ContainsSubstring("9 positions and the data sequences of 10 tokens"));
+  ModelInput shorter = input_of(4);
+  shorter.max_length = 3;
+  CHECK(loaded->build(shorter) != nullptr);
+}
+
+TEST_CASE("init: load finds its problems before any work starts", "[model]") {
+  const SavedModel saved("problems");
+  CHECK(problems("{type: encoder, init: load, path: saved, d_model: 12, layers: 3, d_key: 5}", saved.folder()).empty());
+  CHECK(
+      problems("{type: encoder, init: load, path: saved, layers: 7, d_key: 6}", saved.folder()) ==
+      std::vector<std::string>{"model.layers: is 7 but the model in `path` has 3; with init: load sizes come from the "
+                               "folder, leave this key out",
+                               "model.d_key: is 6 but the model in `path` has 5; with init: load sizes come from the "
+                               "folder, leave this key out"});
+  const auto wrong_family = problems("{type: decoder, init: load, path: saved}", saved.folder());
+  REQUIRE(wrong_family.size() == 1);
+  CHECK_THAT(wrong_family[0], ContainsSubstring("holds a model of type encoder; load it with model.type: encoder"));
+  const auto no_model = problems("{type: decoder, init: load, path: .}", saved.folder());
+  REQUIRE(no_model.size() == 1);
+  CHECK_THAT(no_model[0], ContainsSubstring("has no config.json"));
+}
+
+}  // namespace
+}  // namespace headprune

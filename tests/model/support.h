@@ -1,0 +1,107 @@
+// Small models and batches whose every weight matters, biases and normalization included.
+#pragma once
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "core/random.h"
+#include "model/transformer.h"
+#include "support/catch_torch.h"
+
+namespace headprune::testing {
+
+inline double max_difference(const torch::Tensor& a, const torch::Tensor& b) {
+  REQUIRE(a.sizes() == b.sizes());
+  return a.numel() == 0 ? 0.0 : (a - b).abs().max().item<double>();
+}
+
+inline torch::Tensor random_tensor(const std::vector<int64_t>& shape, uint64_t seed) {
+  Random random(seed);
+  torch::Tensor values = torch::empty(shape, torch::kFloat64);
+  for (int64_t i = 0; i < values.numel(); ++i) values.data_ptr<double>()[i] = random.normal();
+  return values;
+}
+
+/// Adds noise to every parameter, so that none is still 0 or 1.
+inline void disturb(torch::nn::Module& module, uint64_t seed, double size = 0.3) {
+  const torch::NoGradGuard no_grad;
+  for (torch::Tensor& parameter : module.parameters())
+    parameter.add_(random_tensor(parameter.sizes().vec(), seed++).to(parameter.scalar_type()), size);
+}
+
+/// Dk, Dv and C / H all differ.
+inline TransformerConfig small_config(Kind kind, NormOrder norm = NormOrder::pre) {
+  TransformerConfig config;
+  config.kind = kind;
+  config.d_model = 12;
+  config.layers = 3;
+  config.heads = 3;
+  config.d_key = 5;
+  config.d_value = 2;
+  config.d_ff = 16;
+  config.norm = norm;
+  config.vocabulary_size = 11;
+  config.max_length = 9;
+  config.outputs = kind == Kind::encoder ? 4 : 0;
+  return config;
+}
+
+inline std::shared_ptr<Transformer> small_model(const TransformerConfig& config, uint64_t seed = 1) {
+  const auto model = std::make_shared<Transformer>(config);
+  initialise(*model, seed);
+  disturb(*model, seed + 100);
+  model->eval();
+  return model;
+}
+
+/// Rows of token ids, padded at the end.
+inline Batch batch_of(const std::vector<std::vector<int64_t>>& rows) {
+  size_t longest = 0;
+  for (const auto& row : rows) longest = std::max(longest, row.size());
+  const auto B = static_cast<int64_t>(rows.size()), T = static_cast<int64_t>(longest);
+  Batch batch;
+  batch.tokens = torch::zeros({B, T}, torch::kInt64);
+  batch.present = torch::zeros({B, T}, torch::kBool);
+  for (int64_t b = 0; b < B; ++b) {
+    const auto& row = rows[static_cast<size_t>(b)];
+    for (size_t t = 0; t < row.size(); ++t) {
+      batch.tokens[b][static_cast<int64_t>(t)] = row[t];
+      batch.present[b][static_cast<int64_t>(t)] = true;
+    }
+    batch.padded = batch.padded || row.size() < longest;
+    batch.examples.push_back(b);
+  }
+  batch.special = torch::zeros({B, T}, torch::kBool);
+  return batch;
+}
+
+inline Batch small_batch() { return batch_of({{2, 5, 7, 4, 9, 3}, {2, 8, 3}, {2, 6, 10, 10, 3}}); }
+
+/// Logits at positions that are not padding: all of a classifier's, rows of a language model's.
+inline torch::Tensor real_logits(Model& model, const Batch& batch, const HeadProbe& probe = {}) {
+  const torch::Tensor values = model.forward(batch, probe).values;
+  return values.dim() == 2 ? values : values.index({batch.present});
+}
+
+/// A fresh folder, removed at the end.
+class TemporaryFolder {
+ public:
+  explicit TemporaryFolder(const std::string& name)
+      : path_(std::filesystem::temp_directory_path() / ("headprune-model-" + name + "-" + std::to_string(::getpid()))) {
+    std::filesystem::remove_all(path_);
+    std::filesystem::create_directories(path_);
+  }
+  ~TemporaryFolder() { std::filesystem::remove_all(path_); }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+}  // namespace headprune::testing

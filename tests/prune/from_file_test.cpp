@@ -1,0 +1,90 @@
+#include "core/error.h"
+#include "support.h"
+
+using namespace headprune;
+using namespace headprune::test;
+
+namespace {
+
+double unused(const HeadId&, const HeadSet&, int64_t) { return 0; }
+
+std::vector<PlannedPoint> run_file(const std::string& text, const std::string& options = "") {
+  const TemporaryFile file(text);
+  const Blocks blocks = encoder_blocks({2, 2});
+  HeadsOnly model(blocks);
+  NotingHost host(blocks, unused);
+  const auto rule = make_rule("{from_file: {path: '" + file.path() + "'" + options + "}}");
+  const SweepPlan plan = rule->plan(blocks, {{"random", 5}});
+  rule->run(
+      {.seed = 2, .sweep = "mine", .rule = "from_file", .model = model, .methods = {{"random", 5}}, .host = host});
+  CHECK(host.calls.empty());  // no score is asked for
+  CHECK(plan.points == static_cast<int64_t>(host.points.size()));
+  return host.points;
+}
+
+std::string error_of(const std::string& text, const std::string& options = "") {
+  const TemporaryFile file(text);
+  const auto rule = make_rule("{from_file: {path: '" + file.path() + "'" + options + "}}");
+  try {
+    rule->plan(encoder_blocks({2, 2}), {});
+  } catch (const Error& error) {
+    CHECK(error.code() == ExitCode::usage);
+    CHECK_THAT(error.what(), ContainsSubstring(file.path()));
+    return error.what();
+  }
+  return "";
+}
+
+}  // namespace
+
+TEST_CASE("an order from a file is removed head after head, or at fractions", "[prune]") {
+  const std::string order = R"({"order":["encoder.L1.H0","encoder.L0.H1","encoder.L0.H0"]})";
+  const std::vector<PlannedPoint> every = run_file(order);
+  REQUIRE(every.size() == 4);
+  CHECK(every[0].removed.empty());
+  CHECK(names(every[1].removed) == std::vector<std::string>{"encoder.L1.H0"});
+  CHECK(names(every[2].removed) == std::vector<std::string>{"encoder.L0.H1", "encoder.L1.H0"});
+  CHECK(every[3].fraction == 0.75);
+  CHECK(every[1].spec.method.empty());
+  CHECK_FALSE(every[1].spec.draw.has_value());
+  CHECK((every[1].spec.rule == "from_file" && every[1].spec.kind == "all" && every[1].heads_total == 4));
+
+  const std::vector<PlannedPoint> some = run_file(order, ", fractions: [0.5, 0]");
+  REQUIRE(some.size() == 2);
+  CHECK(some[1].removed == every[2].removed);
+  CHECK((some[1].forward == 0 && some[1].backward == 0));
+}
+
+TEST_CASE("masks from a file are taken as they are, each a point of its own", "[prune]") {
+  const std::vector<PlannedPoint> points = run_file(
+      R"({"masks":[{"encoder":{"0":[1]}},{"encoder":{"1":[0]}},{},{"encoder":{"0":[0,1],"1":[1]}},{"encoder":{"0":[1]}}]})");
+  REQUIRE(points.size() == 4);  // the last repeats the first
+  CHECK(names(points[0].removed) == std::vector<std::string>{"encoder.L0.H1"});
+  CHECK(names(points[1].removed) == std::vector<std::string>{"encoder.L1.H0"});
+  CHECK(points[2].removed.empty());
+  CHECK(points[3].removed.size() == 3);
+  CHECK_FALSE(points[0].spec == points[1].spec);
+  CHECK(points[1].spec.draw == 1);
+}
+
+TEST_CASE("files that do not hold an order or masks are refused with the file and what is wrong", "[prune]") {
+  CHECK_THAT(error_of("{\"order\":"), ContainsSubstring("heads.json"));
+  CHECK_THAT(error_of("[]"), ContainsSubstring("the key \"order\" or the key \"masks\""));
+  CHECK_THAT(error_of("{}"), ContainsSubstring("the key \"order\" or the key \"masks\""));
+  CHECK_THAT(error_of(R"({"order":["encoder.L0.H0"],"masks":[{}]})"), ContainsSubstring("and no other"));
+  CHECK_THAT(error_of(R"({"order":["encoder.L0.H0"],"note":"x"})"), ContainsSubstring("and no other"));
+  CHECK_THAT(error_of(R"({"order":[]})"), ContainsSubstring("\"order\" is not a list with entries"));
+  CHECK_THAT(error_of(R"({"order":["encoder.L0.H0","encoder.0.1"]})"),
+             ContainsSubstring("order[1]: \"encoder.0.1\" is not a head such as \"encoder.L0.H1\""));
+  CHECK_THAT(error_of(R"({"order":["encoder.L-1.H0"]})"), ContainsSubstring("is not a head"));
+  CHECK_THAT(error_of(R"({"order":[3]})"), ContainsSubstring("order[0]: 3 is not a head"));
+  CHECK_THAT(error_of(R"({"order":["encoder.L0.H2"]})"), ContainsSubstring("the model has no head encoder.L0.H2"));
+  CHECK_THAT(error_of(R"({"order":["decoder.L0.H0"]})"), ContainsSubstring("the model has no head decoder.L0.H0"));
+  CHECK_THAT(error_of(R"({"order":["encoder.L0.H0","encoder.L0.H0"]})"),
+             ContainsSubstring("order[1]: encoder.L0.H0 is listed twice"));
+  CHECK_THAT(error_of(R"({"masks":[{"encoder":{"0":[5]}}]})"), ContainsSubstring("masks[0]: the model has no head"));
+  CHECK_THAT(error_of(R"({"masks":[{},{"middle":{"0":[1]}}]})"), ContainsSubstring("masks[1]"));
+  CHECK_THAT(error_of(R"({"masks":[{}]})", ", fractions: [0.5]"), ContainsSubstring("drop `fractions`"));
+  CHECK_THAT(error_of(R"({"order":["encoder.L0.H0"]})", ", fractions: [0.5]"),
+             ContainsSubstring("largest fraction that can be reached is 0.25"));
+}

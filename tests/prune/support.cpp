@@ -1,0 +1,111 @@
+#include "support.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+
+#include "config/load.h"
+#include "core/files.h"
+
+namespace headprune::test {
+
+Blocks encoder_blocks(const std::vector<int64_t>& sizes) {
+  Blocks blocks;
+  for (size_t layer = 0; layer < sizes.size(); ++layer) {
+    blocks.push_back({{Kind::encoder, static_cast<int64_t>(layer)}, {}});
+    for (int64_t head = 0; head < sizes[layer]; ++head) blocks.back().heads.push_back(head);
+  }
+  return blocks;
+}
+
+bool NotingHost::done(const PointSpec& spec) const {
+  const auto same = [&](const PlannedPoint& point) { return point.spec == spec; };
+  return std::any_of(known.begin(), known.end(), same) || std::any_of(points.begin(), points.end(), same);
+}
+
+void NotingHost::evaluate(Model& model, const PlannedPoint& point) {
+  if (points.size() >= stop_after) throw Stopped();
+  CHECK_FALSE(done(point.spec));
+  points.push_back(point);
+  trained_at_point.push_back(dynamic_cast<HeadsOnly&>(model).steps_trained);
+}
+
+Importance NotingHost::scores_now(const HeadSet& removed, int64_t trained) const {
+  Importance importance;
+  for (const BlockHeads& block : blocks_) {
+    std::vector<double> values;
+    for (const int64_t head : block.heads) {
+      const HeadId id{block.id, head};
+      values.push_back(removed.contains(id) ? 0.0 : scores_(id, removed, trained));
+    }
+    importance.values.push_back(torch::tensor(values, torch::kFloat64));
+  }
+  importance.forward = 10;
+  importance.backward = 20;
+  return importance;
+}
+
+Importance NotingHost::intact_scores(const std::string& method, int64_t draw) {
+  calls.push_back(fmt::format("intact {} {}", method, draw));
+  return scores_now({}, 0);
+}
+
+Importance NotingHost::score_again(Model& model, const std::string& method, int64_t draw, const HeadSet& removed,
+                                   const std::string& sweep, int64_t step) {
+  calls.push_back(fmt::format("again {} {} {} step {} without {}", method, draw, sweep, step, removed.size()));
+  return scores_now(removed, dynamic_cast<HeadsOnly&>(model).steps_trained);
+}
+
+std::pair<int64_t, int64_t> NotingHost::fine_tune(Model& model, const HeadSet& removed, int64_t steps,
+                                                  const std::string& name) {
+  calls.push_back(fmt::format("train {} {} without {}", name, steps, removed.size()));
+  dynamic_cast<HeadsOnly&>(model).steps_trained += steps;
+  return {steps, steps};
+}
+
+SelectValues NotingHost::select(Model&, const std::vector<HeadSet>& masks) {
+  calls.push_back(fmt::format("select {}", masks.size()));
+  SelectValues result;
+  for (const HeadSet& mask : masks) result.values.push_back(select_value(mask));
+  result.forward = 3 * static_cast<int64_t>(masks.size());
+  return result;
+}
+
+namespace {
+
+struct Holder {
+  std::vector<PluginItem<PruneRule>> sweeps;
+  template <class V>
+  void fields(V& v) {
+    v("sweeps", sweeps, "rules");
+  }
+};
+
+}  // namespace
+
+std::shared_ptr<const PruneRule> make_rule(const std::string& yaml) {
+  const auto loaded = load_config<Holder>(ConfigText{"test.yaml", "sweeps: [" + yaml + "]\n", "."});
+  return loaded.value.sweeps.at(0).make();
+}
+
+std::vector<std::string> names(const std::vector<HeadId>& heads) {
+  std::vector<std::string> result;
+  for (const HeadId& head : heads) result.push_back(to_string(head));
+  return result;
+}
+
+std::vector<std::string> names(const HeadSet& set) { return names(set.heads()); }
+
+HeadId encoder_head(int64_t layer, int64_t head) { return {{Kind::encoder, layer}, head}; }
+
+TemporaryFile::TemporaryFile(const std::string& text) {
+  static std::atomic<int> count{0};
+  folder_ = std::filesystem::temp_directory_path() / fmt::format("headprune-prune-{}-{}", getpid(), count++);
+  make_folders(folder_);
+  write_file(folder_ / "heads.json", text, Sync::no);
+}
+
+TemporaryFile::~TemporaryFile() { std::filesystem::remove_all(folder_); }
+
+}  // namespace headprune::test

@@ -1,0 +1,92 @@
+// A model that only has heads, and a host that only takes notes.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "prune/sensitivity.h"
+#include "support/catch_torch.h"
+
+namespace headprune::test {
+
+/// `sizes[b]` heads in block b, all of one kind, or the blocks as given.
+Blocks encoder_blocks(const std::vector<int64_t>& sizes);
+
+class HeadsOnly final : public Model {
+ public:
+  explicit HeadsOnly(Blocks blocks) : blocks_(std::move(blocks)) {}
+  Blocks blocks() const override { return blocks_; }
+  ModelOutput forward(const Batch&, const HeadProbe&) override { throw std::logic_error("not a real model"); }
+  void remove_heads(const HeadSet&) override { throw std::logic_error("not a real model"); }
+  Attention& attention(size_t) override { throw std::logic_error("not a real model"); }
+  std::shared_ptr<Model> copy() const override {
+    auto copied = std::make_shared<HeadsOnly>(blocks_);
+    copied->steps_trained = steps_trained;
+    return copied;
+  }
+  Json config() const override { return Json::object(); }
+  int64_t attention_flops_per_token(int64_t) const override { return 0; }
+
+  int64_t steps_trained = 0;
+
+ private:
+  Blocks blocks_;
+};
+
+/// Scores come from `scores(removed, steps the model was trained)`, one value a head; costs are 10 and 20 a scoring.
+class NotingHost final : public SweepHost, public SensitivityHost {
+ public:
+  using Scores = std::function<double(const HeadId&, const HeadSet& removed, int64_t trained)>;
+  explicit NotingHost(Blocks blocks, Scores scores) : blocks_(std::move(blocks)), scores_(std::move(scores)) {}
+
+  bool done(const PointSpec& spec) const override;
+  void evaluate(Model& model, const PlannedPoint& point) override;
+  Importance intact_scores(const std::string& method, int64_t draw) override;
+  Importance score_again(Model& model, const std::string& method, int64_t draw, const HeadSet& removed,
+                         const std::string& sweep, int64_t step) override;
+  std::pair<int64_t, int64_t> fine_tune(Model& model, const HeadSet& removed, int64_t steps,
+                                        const std::string& name) override;
+  SelectValues select(Model& model, const std::vector<HeadSet>& masks) override;
+
+  std::vector<PlannedPoint> points;       // evaluated now
+  std::vector<PlannedPoint> known;        // evaluated by an earlier run
+  std::vector<int64_t> trained_at_point;  // steps the model had been trained when evaluated
+  std::vector<std::string> calls;         // every scoring and training, as text
+  std::function<SelectValue(const HeadSet&)> select_value;
+  size_t stop_after = 1000000;  // evaluations until it throws
+
+ private:
+  Importance scores_now(const HeadSet& removed, int64_t trained) const;
+
+  Blocks blocks_;
+  Scores scores_;
+};
+
+struct Stopped {};
+
+/// A rule with its options as YAML has them.
+std::shared_ptr<const PruneRule> make_rule(const std::string& yaml);
+
+/// {"encoder.L0.H1", ...} of a set.
+std::vector<std::string> names(const HeadSet& set);
+std::vector<std::string> names(const std::vector<HeadId>& heads);
+HeadId encoder_head(int64_t layer, int64_t head);
+
+/// A file of a fresh folder, removed at the end.
+class TemporaryFile {
+ public:
+  explicit TemporaryFile(const std::string& text);
+  ~TemporaryFile();
+  TemporaryFile(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(const TemporaryFile&) = delete;
+  std::string path() const { return (folder_ / "heads.json").string(); }
+
+ private:
+  std::filesystem::path folder_;
+};
+
+}  // namespace headprune::test

@@ -1,0 +1,127 @@
+// entropy: attention known on paper, and plain loops over one example at a time.
+#include <cmath>
+
+#include "core/error.h"
+#include "model/attention.h"
+#include "support.h"
+
+using namespace headprune;
+using namespace headprune::test;
+
+namespace {
+
+/// Entropy of one example's rows by plain loops, with the options of the score.
+struct Reference {
+  bool log_keys = true, skip_special = false;
+};
+PerBlock reference(const Subject& subject, Kind kind, const Reference& how) {
+  const FrozenModel frozen(*subject.model);
+  const torch::NoGradGuard guard;
+  PerBlock result;
+  for (size_t b = 0; b < 2; ++b) {
+    std::vector<double> sums(3, 0.0);
+    int counted = 0;
+    for (const Batch& example : batches_of(subject.examples, 1)) {
+      HeadProbe probe;
+      probe.weights = true;
+      const torch::Tensor p = subject.model->forward(example, probe).heads.weights[b][0];  // [H, T, T]
+      std::vector<double> of_example(3, 0.0);
+      int rows = 0;
+      for (int64_t q = 0; q < p.size(1); ++q) {
+        const int64_t keys = kind == Kind::decoder ? q + 1 : p.size(1);
+        if (how.log_keys && keys == 1) continue;
+        if (how.skip_special && example.special[0][q].item<bool>()) continue;
+        ++rows;
+        for (int64_t h = 0; h < 3; ++h)
+          for (int64_t s = 0; s < keys; ++s) {
+            const double weight = p.index({h, q, s}).item<double>();
+            of_example[static_cast<size_t>(h)] -=
+                weight * std::log(weight) / (how.log_keys ? std::log(static_cast<double>(keys)) : 1);
+          }
+      }
+      if (rows == 0) continue;
+      ++counted;
+      for (size_t h = 0; h < 3; ++h) sums[h] += of_example[h] / rows;
+    }
+    result.push_back(torch::tensor(sums, torch::kFloat64) / counted);
+  }
+  return result;
+}
+
+/// A subject whose first head attends uniformly everywhere, and whose second attends to one key.
+Subject known_attention(Kind kind) {
+  Subject subject = make_subject(kind, torch::kFloat64);
+  const torch::NoGradGuard guard;
+  for (size_t b = 0; b < 2; ++b) {
+    Attention& attention = subject.model->attention(b);
+    attention.query().weight.slice(0, 0, 3).zero_();
+    attention.query().bias.slice(0, 0, 3).zero_();
+    attention.query().weight.slice(0, 3, 6).mul_(1e7);
+    attention.query().bias.slice(0, 3, 6).mul_(1e7);
+  }
+  return subject;
+}
+
+}  // namespace
+
+TEST_CASE("entropy equals plain loops over each example", "[score]") {
+  for (const Kind kind : {Kind::encoder, Kind::decoder}) {
+    const Subject subject = make_subject(kind, torch::kFloat64);
+    CAPTURE(to_string(kind));
+    const auto check = [&](const std::string& options, const Reference& how) {
+      CAPTURE(options);
+      const Importance importance = score("{entropy: {keep: diffuse, " + options + "}}", subject, {.batch_size = 64});
+      CHECK(relative_difference(importance.values, reference(subject, kind, how)) < 1e-12);
+    };
+    check("scale: log_keys", {.log_keys = true, .skip_special = false});
+    check("scale: nats", {.log_keys = false, .skip_special = false});
+    check("scale: log_keys, skip_special: true", {.log_keys = true, .skip_special = true});
+    check("scale: nats, skip_special: true", {.log_keys = false, .skip_special = true});
+  }
+}
+
+TEST_CASE("a uniform head scores log keys and a one-hot head 0", "[score]") {
+  for (const Kind kind : {Kind::encoder, Kind::decoder}) {
+    const Subject subject = known_attention(kind);
+    const Importance scaled = score("{entropy: {keep: diffuse}}", subject);
+    double nats = 0;  // mean over x of the mean over q of log of the number of visible keys
+    for (const Example& example : subject.examples) {
+      const size_t length = example.tokens.size();
+      double sum = 0;
+      for (size_t q = 0; q < length; ++q) sum += std::log(static_cast<double>(kind == Kind::decoder ? q + 1 : length));
+      nats += sum / static_cast<double>(length) / 7;
+    }
+    const Importance unscaled = score("{entropy: {keep: diffuse, scale: nats}}", subject);
+    for (const int64_t b : {0, 1}) {
+      const auto block = static_cast<size_t>(b);
+      CHECK(scaled.values[block][0].item<double>() == Approx(1).epsilon(1e-12));
+      CHECK(scaled.values[block][1].item<double>() == Approx(0).margin(1e-6));
+      CHECK(unscaled.values[block][0].item<double>() == Approx(nats).epsilon(1e-12));
+      CHECK(scaled.values[block][2].item<double>() > 0.01);
+      CHECK(scaled.values[block][2].item<double>() < 0.999);
+    }
+  }
+}
+
+TEST_CASE("a focused head is the important one by default, a diffuse one when asked", "[score]") {
+  const Subject subject = known_attention(Kind::encoder);
+  const Importance focused = score("entropy", subject), diffuse = score("{entropy: {keep: diffuse}}", subject);
+  CHECK(focused.values[0][1].item<double>() > focused.values[0][2].item<double>());
+  CHECK(focused.values[0][2].item<double>() > focused.values[0][0].item<double>());
+  CHECK(relative_difference(focused.values, {-diffuse.values[0], -diffuse.values[1]}) == 0);
+  CHECK(relative_difference(focused.stderr_, diffuse.stderr_) == 0);
+}
+
+TEST_CASE("examples whose queries all see one key are left out, and none left is an error", "[score]") {
+  Subject subject = make_subject(Kind::encoder, torch::kFloat64);
+  const Importance before = score("entropy", subject);
+  Example single;
+  single.tokens = {Vocabulary::kClassification};
+  single.label = 0;
+  subject.examples.push_back(single);
+  const Importance after = score("entropy", subject, {.batch_size = 64});
+  CHECK(relative_difference(after.values, before.values) < 1e-12);
+  CHECK(after.n == 7);
+  subject.examples = {single};
+  CHECK_THROWS_WITH(score("entropy", subject), ContainsSubstring("no example of the score split has a position"));
+}

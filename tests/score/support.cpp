@@ -1,0 +1,139 @@
+#include "support.h"
+
+#include <algorithm>
+
+#include "config/load.h"
+#include "core/random.h"
+#include "model/attention.h"
+
+namespace headprune::test {
+
+torch::Tensor LossTask::example_losses(const torch::Tensor& values, const Batch& batch) const {
+  const torch::Tensor log_p = values.log_softmax(-1);
+  if (kind_ == Kind::encoder) return -log_p.gather(1, batch.labels.unsqueeze(1)).squeeze(1);  // [B]
+  const torch::Tensor wanted = batch.targets != kNoTarget;                                    // [B, T]
+  const torch::Tensor picked = log_p.gather(2, batch.targets.clamp_min(0).unsqueeze(2)).squeeze(2);
+  return -torch::where(wanted, picked, torch::zeros_like(picked)).sum(1) / wanted.sum(1);  // [B]
+}
+
+Subject make_subject(Kind kind, torch::ScalarType type, const HeadSet& gone) {
+  TransformerConfig config;
+  config.kind = kind;
+  config.d_model = 8;
+  config.layers = 2;
+  config.heads = 3;
+  config.d_key = 3;
+  config.d_value = 2;
+  config.d_ff = 10;
+  config.dropout = 0.5;  // would show if scoring did not switch it off
+  config.pooling = Pooling::cls;
+  config.tie_embeddings = false;
+  config.vocabulary_size = 11;
+  config.max_length = 8;
+  config.outputs = kind == Kind::encoder ? 3 : 0;
+  Subject subject{std::make_shared<Transformer>(config), LossTask(kind), {}};
+  Random random(7, "test");
+  const torch::NoGradGuard guard;
+  for (torch::Tensor& parameter : subject.model->parameters()) {
+    for (int64_t i = 0; i < parameter.numel(); ++i) parameter.view({-1})[i] = 0.5 * random.normal();
+  }
+  subject.model->remove_heads(gone);
+  subject.model->to(type);
+  subject.model->train();
+  for (const int64_t length : {2, 6, 3, 5, 5, 4, 6}) {
+    Example example;
+    example.tokens.push_back(Vocabulary::kClassification);
+    for (int64_t t = 1; t < length; ++t) example.tokens.push_back(4 + static_cast<int64_t>(random.below(7)));
+    if (kind == Kind::encoder) {
+      example.label = static_cast<int64_t>(random.below(3));
+    } else {
+      for (int64_t t = 0; t < length; ++t) example.targets.push_back(4 + static_cast<int64_t>(random.below(7)));
+      example.targets.back() = kNoTarget;
+    }
+    subject.examples.push_back(example);
+  }
+  return subject;
+}
+
+std::vector<Batch> batches_of(const std::vector<Example>& examples, int64_t batch_size, bool reverse) {
+  std::vector<int64_t> order;
+  for (size_t i = 0; i < examples.size(); ++i) order.push_back(static_cast<int64_t>(i));
+  if (reverse) std::reverse(order.begin(), order.end());
+  std::vector<Batch> batches;
+  for (size_t i = 0; i < order.size(); i += static_cast<size_t>(batch_size)) {
+    const size_t end = std::min(order.size(), i + static_cast<size_t>(batch_size));
+    const auto at = [&](size_t index) { return order.begin() + static_cast<std::ptrdiff_t>(index); };
+    batches.push_back(make_batch(examples, std::vector<int64_t>(at(i), at(end)), torch::kCPU));
+  }
+  return batches;
+}
+
+namespace {
+
+struct Holder {
+  std::vector<PluginItem<ScoreMethod>> methods;
+  template <class V>
+  void fields(V& v) {
+    v("methods", methods, "scores");
+  }
+};
+
+}  // namespace
+
+std::shared_ptr<const ScoreMethod> make_score(const std::string& yaml) {
+  const auto loaded = load_config<Holder>(ConfigText{"test.yaml", "methods: [" + yaml + "]\n", "."});
+  return loaded.value.methods.at(0).make();
+}
+
+Importance score(const std::string& yaml, const Subject& subject, const Scored& how) {
+  const auto method = make_score(yaml);
+  const std::vector<Batch> batches = batches_of(subject.examples, how.batch_size, how.reverse);
+  const auto examples = static_cast<int64_t>(subject.examples.size());
+  const ScoreInput input{*subject.model, subject.task, batches, examples, how.removed, /*seed=*/3};
+  return importance({{method.get(), "tested", how.draw}}, input).at(0);
+}
+
+const std::vector<Definition>& definitions() {
+  static const std::vector<Definition> all = {
+      {"gradient_l1"},
+      {"{gradient_l1: {absolute: token}}"},
+      {"{gradient_l1: {absolute: token, normalize: none}}"},
+      {"{gradient_l1: {absolute: batch}}", /*depends_on_batches=*/true},
+      {"{gradient_l1: {absolute: signed, normalize: global_minmax}}"},
+      {"{gradient_l1: {normalize: none}}"},
+      {"{gradient_l1: {of: context}}"},
+      {"{gradient_l1: {of: weights}}"},
+      {"{gradient_l1: {preset: michel_code}}"},
+      {"output_l2"},
+      {"{output_l2: {relative: true}}"},
+      {"{output_l2: {at: context, normalize: layer_l2}}"},
+      {"{output_l2: {at: context, relative: true}}"},
+      {"entropy"},
+      {"{entropy: {keep: diffuse, scale: nats}}"},
+      {"{entropy: {skip_special: true}}"},
+      {"random", /*depends_on_batches=*/false, /*looks_at_model=*/false},
+  };
+  return all;
+}
+
+double relative_difference(const PerBlock& a, const PerBlock& b) {
+  REQUIRE(a.size() == b.size());
+  double most = 0, scale = 0;
+  for (size_t i = 0; i < a.size(); ++i) {
+    REQUIRE(a[i].sizes() == b[i].sizes());
+    if (a[i].numel() == 0) continue;
+    most = std::max(most, (a[i] - b[i]).abs().max().item<double>());
+    scale = std::max(scale, b[i].abs().max().item<double>());
+  }
+  return scale > 0 ? most / scale : most;
+}
+
+double value_of(const Importance& importance, const Blocks& blocks, const HeadId& head) {
+  for (size_t b = 0; b < blocks.size(); ++b)
+    for (size_t h = 0; h < blocks[b].heads.size(); ++h)
+      if (HeadId{blocks[b].id, blocks[b].heads[h]} == head)
+        return importance.values[b][static_cast<int64_t>(h)].item<double>();
+  throw std::logic_error("no such head");
+}
+
+}  // namespace headprune::test

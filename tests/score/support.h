@@ -1,0 +1,72 @@
+// Small models of both families with padded batches, and scores chosen as in a configuration file.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "data/batch.h"
+#include "model/transformer.h"
+#include "score/score.h"
+#include "support/catch_torch.h"
+#include "task/task.h"
+
+namespace headprune::test {
+
+/// Only the losses, written apart from the program's tasks: -log softmax of the label, or its mean over targets.
+class LossTask final : public Task {
+ public:
+  explicit LossTask(Kind kind) : kind_(kind) {}
+  DataKind data_kind() const override { return kind_ == Kind::encoder ? DataKind::labelled : DataKind::language; }
+  std::vector<MetricInfo> metrics() const override { return {}; }
+  torch::Tensor example_losses(const torch::Tensor& values, const Batch& batch) const override;
+  torch::Tensor training_loss(const torch::Tensor& values, const Batch& batch, double) const override {
+    return example_losses(values, batch).mean();
+  }
+  Outcomes outcomes(const torch::Tensor&, const Batch&) const override { return {}; }
+  std::vector<MetricResult> evaluate(const MetricInput&) const override { return {}; }
+  double headline(const Outcomes&) const override { return 0; }
+
+ private:
+  Kind kind_;
+};
+
+struct Subject {
+  std::shared_ptr<Transformer> model;
+  LossTask task;
+  std::vector<Example> examples;
+};
+
+/// Blocks of 3 heads with Dk = 3, Dv = 2, d_model = 8, every parameter drawn from a normal distribution; 7 examples of
+/// lengths 2 to 6. `gone` heads never exist.
+Subject make_subject(Kind kind, torch::ScalarType type, const HeadSet& gone = {});
+
+/// In batches of `batch_size`, in the order of the examples or in reverse.
+std::vector<Batch> batches_of(const std::vector<Example>& examples, int64_t batch_size, bool reverse = false);
+
+/// A score with its options as YAML has them: "random", "{entropy: {scale: nats}}".
+std::shared_ptr<const ScoreMethod> make_score(const std::string& yaml);
+
+struct Scored {
+  int64_t batch_size = 3;
+  bool reverse = false;
+  HeadSet removed = {};
+  int64_t draw = 0;
+};
+Importance score(const std::string& yaml, const Subject& subject, const Scored& how = {});
+
+/// Every definition that a registered score offers, with what it does not share with the others.
+struct Definition {
+  std::string yaml;
+  bool depends_on_batches = false;
+  bool looks_at_model = true;
+};
+const std::vector<Definition>& definitions();
+
+/// Largest |a - b| over the largest |b|, over all blocks.
+double relative_difference(const PerBlock& a, const PerBlock& b);
+
+/// Value of head `head` (original id) of `block`.
+double value_of(const Importance& importance, const Blocks& blocks, const HeadId& head);
+
+}  // namespace headprune::test

@@ -1,0 +1,167 @@
+#include "task/metrics.h"
+
+#include <cmath>
+
+#include "config/load.h"
+#include "support/catch_torch.h"
+
+using namespace headprune;
+
+namespace {
+
+struct TaskConfig {
+  Plugin<Task> task;
+  template <class V>
+  void fields(V& v) {
+    v("task", task, "task under test", required);
+  }
+};
+
+std::shared_ptr<const Task> task(const std::string& options) {
+  const ConfigText text{.name = "test.yaml", .text = "task: {" + options + "}\n", .folder = "/"};
+  return load_config<TaskConfig>(text).value.task.make();
+}
+
+Outcomes predictions(const std::vector<int64_t>& targets, const std::vector<int64_t>& predicted, int64_t labels) {
+  Outcomes all;
+  for (size_t i = 0; i < targets.size(); ++i)
+    all.push_back({.loss = 0.1 * static_cast<double>(i),
+                   .weight = 1,
+                   .target = targets[i],
+                   .predicted = predicted[i],
+                   .labels = labels});
+  return all;
+}
+
+Outcomes losses(const std::vector<double>& values, const std::vector<double>& weights) {
+  Outcomes all(values.size());
+  for (size_t i = 0; i < values.size(); ++i) all[i].loss = values[i], all[i].weight = weights[i];
+  return all;
+}
+
+double value(const std::string& options, const Outcomes& outcomes) {
+  const auto one = task(options);
+  const double headline = one->headline(outcomes);
+  const MetricInput input{.outcomes = outcomes, .base = nullptr, .bootstrap_iters = 200, .seed = 1};
+  CHECK(one->evaluate(input).front().estimate.value == Approx(headline).margin(1e-12));
+  return headline;
+}
+
+const Outcomes kBinary = predictions({0, 1, 1, 0, 1, 0, 1, 1, 0, 1}, {0, 1, 0, 1, 1, 0, 1, 1, 1, 1}, 2);
+const Outcomes kFour = predictions({0, 1, 2, 2, 1, 0, 2, 1, 0, 3, 3, 2}, {0, 2, 2, 2, 1, 0, 1, 1, 3, 3, 0, 2}, 4);
+
+}  // namespace
+
+// Expected values: scikit-learn 1.x, f1_score (average binary or macro) and matthews_corrcoef.
+TEST_CASE("F1 and Matthews agree with scikit-learn", "[task]") {
+  CHECK(value("type: classification, metrics: [f1]", kBinary) == Approx(0.7692307692307693));
+  CHECK(value("type: classification, metrics: [matthews]", kBinary) == Approx(0.3563483225498992));
+  CHECK(value("type: classification, metrics: [f1]", kFour) == Approx(0.6458333333333333));
+  CHECK(value("type: classification, metrics: [matthews]", kFour) == Approx(0.5471698113207547));
+  // Label 2 is never predicted right; label 3 of 4 does not occur and takes no part in the mean.
+  const Outcomes three = predictions({0, 1, 2, 0}, {0, 1, 1, 0}, 4);
+  CHECK(value("type: classification, metrics: [f1]", three) == Approx(0.5555555555555555));
+  CHECK(value("type: classification, metrics: [matthews]", three) == Approx(0.6708203932499369));
+}
+
+TEST_CASE("F1 and Matthews are 0 where they are not defined", "[task]") {
+  const Outcomes constant = predictions({0, 1, 1}, {0, 0, 0}, 2);
+  CHECK(value("type: classification, metrics: [f1]", constant) == 0);
+  CHECK(value("type: classification, metrics: [matthews]", constant) == 0);
+  CHECK(value("type: classification, metrics: [f1]", predictions({0, 0}, {0, 0}, 2)) == 0);
+}
+
+TEST_CASE("which F1 is meant does not depend on the predictions of one mask", "[task]") {
+  // Three labels of which only two occur: still the mean over labels, not F1 of label 1.
+  CHECK(value("type: classification, metrics: [f1]", predictions({0, 1, 1}, {0, 1, 0}, 3)) ==
+        Approx((2.0 / 3 + 2.0 / 3) / 2));
+  CHECK(value("type: classification, metrics: [f1]", predictions({0, 0, 1, 1}, {0, 0, 1, 0}, 3)) ==
+        Approx((0.8 + 2.0 / 3) / 2));
+  CHECK(value("type: classification, metrics: [f1]", predictions({0, 0, 1, 1}, {0, 0, 1, 0}, 2)) == Approx(2.0 / 3));
+}
+
+TEST_CASE("accuracy has a Wilson interval and an exact McNemar test", "[task]") {
+  const Outcomes base = predictions({0, 1, 1, 0, 1, 0, 1, 1, 0, 1}, {0, 1, 1, 0, 1, 0, 1, 1, 0, 0}, 2);  // 9 right
+  const MetricInput input{.outcomes = kBinary, .base = &base, .bootstrap_iters = 200, .seed = 1};        // 7 right
+  const auto results = task("type: classification")->evaluate(input);
+  REQUIRE(results.size() == 2);
+  CHECK(results[0].name == "accuracy");
+  CHECK(results[0].estimate.value == Approx(0.7));
+  CHECK(results[0].estimate.n == 10);
+  CHECK(results[0].estimate.interval == "wilson");
+  // Wilson: (p + z2/2n -+ z sqrt(p q / n + z2 / 4 n2)) / (1 + z2 / n) with z = 1.959964, by hand.
+  CHECK((*results[0].estimate.ci95)[0] == Approx(0.396775).epsilon(1e-4));
+  CHECK((*results[0].estimate.ci95)[1] == Approx(0.892209).epsilon(1e-4));
+  // Lost: 2, 3, 8. Gained: 9. Two-sided binomial(4, 1/2): 2 (1 + 4) / 16.
+  REQUIRE(results[0].difference);
+  CHECK(results[0].difference->delta == Approx(-0.2));
+  CHECK(*results[0].difference->p == Approx(0.625));
+  CHECK(results[0].difference->test == "mcnemar");
+  CHECK(results[1].name == "loss");
+  CHECK(results[1].estimate.value == Approx(0.45));
+  CHECK(results[1].estimate.interval == "normal");
+  CHECK(results[1].difference->delta == Approx(0).margin(1e-12));
+  CHECK(*results[1].difference->p == 1);
+}
+
+TEST_CASE("loss of language modelling is weighted by predicted tokens", "[task]") {
+  const Outcomes outcomes = losses({1.0, 2.0, 4.0}, {4, 4, 2});  // 20 nats over 10 tokens
+  const Outcomes base = losses({0.5, 1.0, 2.0}, {4, 4, 2});
+  const MetricInput input{.outcomes = outcomes, .base = &base, .bootstrap_iters = 500, .seed = 1};
+  const auto results = task("type: language_modelling")->evaluate(input);
+  REQUIRE(results.size() == 3);
+  CHECK(results[0].estimate.value == Approx(2.0));
+  CHECK(results[0].estimate.interval == "normal");
+  CHECK(results[0].difference->delta == Approx(1.0));
+  CHECK(results[0].difference->test == "paired_bootstrap");
+  CHECK(results[1].name == "perplexity");
+  CHECK(results[1].estimate.value == Approx(std::exp(2.0)));
+  CHECK(results[1].difference->delta == Approx(std::exp(2.0) - std::exp(1.0)));
+  CHECK(results[2].name == "bits_per_char");
+  CHECK(results[2].estimate.value == Approx(2.0 / std::log(2.0)));
+  CHECK(*results[2].estimate.stderr_ == Approx(*results[0].estimate.stderr_ / std::log(2.0)));
+  CHECK(results[2].difference->delta == Approx(1.0 / std::log(2.0)));
+  CHECK(value("type: language_modelling, metrics: [bits_per_char]", outcomes) == Approx(2.0 / std::log(2.0)));
+  CHECK(value("type: language_modelling, metrics: [perplexity]", outcomes) == Approx(std::exp(2.0)));
+}
+
+TEST_CASE("intervals are the same for the same seed, and other seeds move them", "[task]") {
+  const auto one = task("type: classification, metrics: [f1]");
+  const auto interval = [&](uint64_t seed) {
+    const MetricInput input{.outcomes = kFour, .base = nullptr, .bootstrap_iters = 300, .seed = seed};
+    const MetricResult result = one->evaluate(input).front();
+    CHECK(result.estimate.interval == "bca");
+    CHECK((*result.estimate.ci95)[0] <= result.estimate.value);
+    CHECK((*result.estimate.ci95)[1] >= result.estimate.value);
+    return *result.estimate.stderr_;
+  };
+  const double first = interval(1);
+  CHECK(interval(2) != first);
+  CHECK(interval(1) == first);
+}
+
+TEST_CASE("a non-finite loss makes every metric NaN, on either side of a comparison", "[task]") {
+  Outcomes broken = kBinary;
+  broken[3].loss = std::nan("");
+  const auto all = task("type: classification, metrics: [accuracy, loss, f1, matthews]");
+  const MetricInput input{.outcomes = broken, .base = &kBinary, .bootstrap_iters = 200, .seed = 1};
+  for (const MetricResult& result : all->evaluate(input)) {
+    INFO(result.name);
+    CHECK(std::isnan(result.estimate.value));
+    CHECK_FALSE(result.estimate.ci95);
+    CHECK(std::isnan(result.difference->delta));
+    CHECK_FALSE(result.difference->p);
+  }
+  CHECK(std::isnan(all->headline(broken)));
+  CHECK(std::isnan(task("type: classification, metrics: [loss]")->headline(broken)));
+}
+
+TEST_CASE("metrics come in the order asked for, with their direction", "[task]") {
+  const auto metrics = task("type: classification, metrics: [loss, matthews]")->metrics();
+  REQUIRE(metrics.size() == 2);
+  CHECK((metrics[0].name == "loss" && !metrics[0].higher_is_better));
+  CHECK((metrics[1].name == "matthews" && metrics[1].higher_is_better));
+  CHECK_THROWS_WITH(task("type: classification, metrics: [loss, loss]"), ContainsSubstring("listed twice"));
+  CHECK_THROWS_WITH(task("type: classification, metrics: []"), ContainsSubstring("task.metrics"));
+  CHECK_THROWS_WITH(task("type: classification, metrics: [bleu]"), ContainsSubstring("accuracy"));
+}
