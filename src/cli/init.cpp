@@ -11,8 +11,9 @@ void add_init(CommandLine& line) {
   };
   CLI::App& command = *line.app.add_subcommand("init", "a commented experiment file on stdout");
   auto arguments = std::make_shared<Arguments>();
-  command.add_option("--task", arguments->task,
-                     "classification (default; needs no file), sst2 (a TSV folder) or language_modelling (a text file)");
+  command.add_option(
+      "--task", arguments->task,
+      "classification (default; needs no file), sst2 (a TSV folder) or language_modelling (a text file)");
   command.add_option("--model", arguments->model, "encoder or decoder; by default the one that fits the task");
   command.footer("Example:\n  headprune init > my.yaml && headprune run my.yaml");
   command.callback([&line, arguments] {

@@ -17,8 +17,8 @@ namespace {
 
 std::string inspect_safetensors(const fs::path& path) {
   const SafetensorsHeader header = read_safetensors_header(path);
-  std::string text = fmt::format("safetensors file: {} tensors, {}\n", header.tensors.size(),
-                                 bytes_text(fs::file_size(path)));
+  std::string text =
+      fmt::format("safetensors file: {} tensors, {}\n", header.tensors.size(), bytes_text(fs::file_size(path)));
   for (const auto& [key, value] : header.metadata) text += fmt::format("  {} = {}\n", key, value);
   for (const TensorInfo& tensor : header.tensors)
     text += fmt::format("  {} {} [{}]\n", tensor.name, to_string(tensor.dtype), fmt::join(tensor.shape, ", "));

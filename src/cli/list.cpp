@@ -39,10 +39,8 @@ Json registry_json(const RegistryBase& registry) {
     Json options = Json::array();
     const auto made = registry.make_options(name);
     for (const OptionHelp& option : option_help(*made))
-      options.push_back({{"name", option.name},
-                         {"type", option.type},
-                         {"default", option.default_value},
-                         {"help", option.help}});
+      options.push_back(
+          {{"name", option.name}, {"type", option.type}, {"default", option.default_value}, {"help", option.help}});
     list.push_back({{"name", name}, {"summary", registry.summary(name)}, {"options", options}});
   }
   return list;
@@ -51,7 +49,8 @@ Json registry_json(const RegistryBase& registry) {
 }  // namespace
 
 void add_list(CommandLine& line) {
-  CLI::App& command = *line.app.add_subcommand("list", "what is registered, with options: scores rules tasks models data");
+  CLI::App& command =
+      *line.app.add_subcommand("list", "what is registered, with options: scores rules tasks models data");
   auto what = std::make_shared<std::string>();
   command.add_option("WHAT", *what, "scores, rules, tasks, models or data")->required();
   command.footer("Example:\n  headprune list scores");

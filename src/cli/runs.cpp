@@ -10,10 +10,10 @@ namespace headprune {
 namespace {
 
 Json summary_json(const RunSummary& run) {
-  return {{"path", run.path.string()},     {"name", run.name},   {"experiment_id", run.experiment_id},
-          {"state", run.state},            {"stage", run.stage}, {"points", run.points.to_json()},
-          {"created", run.created},        {"heartbeat", run.heartbeat},
-          {"reason", run.reason},          {"problem", run.problem}};
+  return {{"path", run.path.string()}, {"name", run.name},           {"experiment_id", run.experiment_id},
+          {"state", run.state},        {"stage", run.stage},         {"points", run.points.to_json()},
+          {"created", run.created},    {"heartbeat", run.heartbeat}, {"reason", run.reason},
+          {"problem", run.problem}};
 }
 
 void add_ls(CommandLine& line, CLI::App& runs) {

@@ -16,7 +16,8 @@ void add_validate(CommandLine& line) {
       const auto loaded = load_config<Experiment>(std::filesystem::path(arguments->file()), arguments->overrides());
       const ExperimentPlan plan = plan_experiment(loaded.value, load_dataset(loaded.value));
       check_disk(plan, loaded.value.output.dir);
-      print_result(line.common.json ? dump_json_file(plan.to_json()) : arguments->file() + " is valid.\n" + plan.text());
+      print_result(line.common.json ? dump_json_file(plan.to_json())
+                                    : arguments->file() + " is valid.\n" + plan.text());
       return ExitCode::ok;
     };
   });

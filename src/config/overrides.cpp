@@ -210,6 +210,7 @@ std::optional<ConfigNode> parse_override(const std::string& argument, const std:
       step.at = place(start);
       step.keys.emplace_back(*part);
       step.key_places.push_back(step.at);
+      if (node.kind == ConfigNode::Kind::step) node.at = step.at;  // a section stands at its own key
       step.items.push_back(std::move(node));
       node = std::move(step);
       if (start > 0) --start;  // the dot

@@ -40,7 +40,7 @@ std::vector<double> ticks(const Range& range, int count) {
   }
   std::vector<double> list;
   for (double i = std::ceil(range.low / step - 1e-9); i * step <= range.high + 1e-9 * step; ++i)
-    list.push_back(i * step);
+    list.push_back(i * step + 0.0);  // no -0
   return list;
 }
 
@@ -139,7 +139,7 @@ class Canvas {
     for (const double tick : ticks(x_, 4)) {
       const size_t column = column_of(tick);
       marks.insert(column);
-      const std::string text = fmt::format("{:.4g}", tick);
+      const std::string text = fmt::format("{:.4g}", tick + 0.0);  // -0 prints as 0
       const size_t centre = kAxisWidth + column;
       const size_t begin = std::min(centre - text.size() / 2, labels.size() - text.size());
       labels.replace(begin, text.size(), text);

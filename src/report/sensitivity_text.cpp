@@ -132,6 +132,12 @@ std::string title_of(const Table& table) {
   return "";
 }
 
+std::string test_name(const std::string& test) {
+  if (test == "mcnemar") return "exact McNemar test";
+  if (test == "paired_bootstrap") return "paired bootstrap";
+  return test;
+}
+
 /// What the marks mean, and how many there are.
 std::string marks_text(const Table& table, const std::string& metric, const Q& q, size_t width) {
   size_t tested = 0, all = 0, some = 0, seeds = 1;
@@ -146,14 +152,16 @@ std::string marks_text(const Table& table, const std::string& metric, const Q& q
     for (const PointResult* member : group->members) {
       const MetricResult* result = member->metric(metric);
       if (result != nullptr && result->difference && !result->difference->test.empty()) {
-        tests.insert(result->difference->test);
+        tests.insert(test_name(result->difference->test));
       }
     }
   }
   if (tested == 0) return wrapped("No test was possible, so nothing is marked.", width, 2);
   const std::string test = join({tests.begin(), tests.end()}, ", ");
-  std::string text = fmt::format("* {} of {}: q < 0.05 (paired {}, Benjamini-Hochberg over the table{})", all, tested,
-                                 test, seeds > 1 ? fmt::format(" of each seed), in all {} seeds", seeds) : ")");
+  const bool several = seeds > 1;
+  std::string text =
+      fmt::format("* {} of {}: q < 0.05{} ({}, Benjamini-Hochberg over the table{})", all, tested,
+                  several ? fmt::format(" in all {} seeds", seeds) : "", test, several ? " of each seed" : "");
   if (some > 0) text += fmt::format("; ~ {} more in some seeds", some);
   return wrapped(text + ".", width, 2);
 }

@@ -63,7 +63,7 @@ std::string control_cell(const MetricSummary* metric) {
 
 std::string table_of(const Sweep& sweep, const std::string& metric, size_t width) {
   std::map<int64_t, int64_t> totals;  // heads_removed -> heads_total
-  TextRows rows = {{"removed", "left"}};
+  TextRows rows = {{"fraction", "heads left"}};
   for (const auto* list : {&sweep.curves, &sweep.controls}) {
     for (const CurveGroup& curve : *list) {
       for (const PointGroup& point : curve.points) totals[point.first().spec.heads_removed] = point.first().heads_total;

@@ -55,7 +55,9 @@ class Summary {
     std::vector<std::string> seeds;
     for (const int64_t seed : facts.seeds) seeds.push_back(std::to_string(seed));
     out_ += fmt::format(", seed{} {}\n", seeds.size() == 1 ? "" : "s", join(seeds, ", "));
-    if (!facts.model_args.empty()) line(facts.model_args);
+    std::vector<std::string> options;
+    for (const std::string_view option : split(facts.model_args, ',')) options.emplace_back(option);
+    if (!facts.model_args.empty()) line(join(options, ", "));
     const std::string state = record_.state();
     if (state == "completed") return;
     out_ += "  " + coloured("PARTIAL", kAlarm, options_.colour) +

@@ -68,15 +68,16 @@ std::string text_table(const TextRows& rows, const TableLayout& layout) {
 std::string value_text(double value) {
   if (!std::isfinite(value)) return std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";
   const double size = std::abs(value);
+  if (value == 0) return "0.000";  // and not "-0.000"
+  if (size < 0.0005) return fmt::format("{:.1e}", value);
   if (size < 100) return fmt::format("{:.3f}", value);
   if (size < 10000) return fmt::format("{:.1f}", value);
   return fmt::format("{:.4g}", value);
 }
 
 std::string change_text(double value) {
-  const std::string text = value_text(value);
-  if (text == "0.000" || text == "-0.000") return "0.000";
-  return value > 0 ? "+" + text : text;
+  if (std::abs(value) < 0.0005) return "0.000";
+  return (value > 0 ? "+" : "") + value_text(value);
 }
 
 std::string interval_text(double value, double low, double high) {

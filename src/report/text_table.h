@@ -21,7 +21,7 @@ struct TableLayout {
 /// Columns two spaces apart. A table wider than the terminal is printed in parts, one below the other.
 std::string text_table(const TextRows& rows, const TableLayout& layout);
 
-/// "0.7814" -> "0.781": three decimals below 100, fewer above; "nan", "inf".
+/// 0.7814 -> "0.781": three decimals below 100, fewer above, "1.3e-05" where those would be zeros; "nan", "inf".
 std::string value_text(double value);
 /// The same with a sign; what rounds to zero has none: "+0.012", "0.000".
 std::string change_text(double value);

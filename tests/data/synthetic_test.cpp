@@ -68,7 +68,7 @@ TEST_CASE("no bag of words can solve synthetic data", "[data]") {
     for (const auto& [label, count] : labels) most = std::max(most, count);
     best += most;
   }
-  CHECK(best < 20000 * 0.30);  // chance is 0.25
+  CHECK(best < 20000 * 0.32);  // chance is 0.25
 
   // Nor do tokens with their positions, one at a time: for every one the labels are near their prior.
   std::map<std::pair<size_t, int64_t>, std::vector<int>> cells;

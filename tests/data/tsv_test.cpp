@@ -6,6 +6,8 @@ using namespace headprune::test;
 
 namespace {
 
+using Pairs = std::vector<std::array<std::string, 2>>;
+
 const std::string kGood = "good film\t1\nbad film\t0\n";
 
 /// Loads train, dev and test that are all `text`.
@@ -158,7 +160,7 @@ TEST_CASE("a missing part is a usage error that says what can be done", "[data]"
   REQUIRE(files.size() == 2);
   CHECK(files[0].role == "data.train");
   CHECK(files[1].path == folder.file("dev.tsv"));
-  CHECK(shared->load({.seed = 1, .vocabulary = nullptr}).shared_splits() == std::vector<std::string>{"select=report"});
+  CHECK(shared->load({.seed = 1, .vocabulary = nullptr}).shared_splits() == Pairs{{"select", "report"}});
 }
 
 TEST_CASE("file names of the parts can be given, or one file that is the train part", "[data]") {

@@ -15,7 +15,7 @@ torch::Tensor matrix(const std::vector<std::vector<double>>& rows) {
   return torch::stack(all);
 }
 
-void set(torch::Tensor parameter, const torch::Tensor& values) {
+void assign(torch::Tensor parameter, const torch::Tensor& values) {
   const torch::NoGradGuard no_grad;
   parameter.copy_(values);
 }
@@ -43,8 +43,8 @@ torch::Tensor some_padding() {
 
 TEST_CASE("equal scores give every head the mean of the visible values", "[model]") {
   Attention attention = zero_attention(2, {.heads = 1, .groups = 1, .key_width = 3, .value_width = 2});
-  set(attention.value().weight, torch::eye(2, torch::kFloat64));
-  set(attention.output().weight, torch::eye(2, torch::kFloat64));
+  assign(attention.value().weight, torch::eye(2, torch::kFloat64));
+  assign(attention.output().weight, torch::eye(2, torch::kFloat64));
   const torch::Tensor x = matrix({{1, 0}, {3, 2}, {5, 10}}).unsqueeze(0);
   const torch::Tensor two_keys = torch::tensor({1, 1, 0}, torch::kInt64).to(torch::kBool).unsqueeze(0);
   struct Case {
@@ -65,11 +65,11 @@ TEST_CASE("equal scores give every head the mean of the visible values", "[model
 TEST_CASE("scores are divided by the square root of the key width", "[model]") {
   // Every query is (1, 1, 1, 1); keys are (c, 0, 0, 0) and 0 with c / sqrt(4) = log 2: weights 2/3 and 1/3.
   Attention attention = zero_attention(1, {.heads = 1, .groups = 1, .key_width = 4, .value_width = 1});
-  set(attention.query().bias, torch::ones({4}, torch::kFloat64));
-  set(attention.key().weight, matrix({{2 * std::log(2.0)}, {0}, {0}, {0}}));
-  set(attention.value().weight, matrix({{9}}));
-  set(attention.output().weight, matrix({{1}}));
-  set(attention.output().bias, torch::tensor({0.5}, torch::kFloat64));
+  assign(attention.query().bias, torch::ones({4}, torch::kFloat64));
+  assign(attention.key().weight, matrix({{2 * std::log(2.0)}, {0}, {0}, {0}}));
+  assign(attention.value().weight, matrix({{9}}));
+  assign(attention.output().weight, matrix({{1}}));
+  assign(attention.output().bias, torch::tensor({0.5}, torch::kFloat64));
   const torch::Tensor x = matrix({{1}, {0}}).unsqueeze(0);
   const auto seen =
       attention.forward(x, x, Visibility(Pattern::full), {.gates = {}, .weights = true, .contexts = true});
@@ -86,10 +86,10 @@ TEST_CASE("a head with sharp scores copies the one value it looks at", "[model]"
   // State i is the unit vector e_i; head 0 looks one place to the right, head 1 at itself, and adds 10 times as much.
   Attention attention = zero_attention(3, {.heads = 2, .groups = 2, .key_width = 3, .value_width = 3});
   const torch::Tensor one = torch::eye(3, torch::kFloat64);
-  set(attention.query().weight, torch::cat({one * 60, one * 60}));
-  set(attention.key().weight, torch::cat({one.roll(1, 1) * 60, one * 60}));
-  set(attention.value().weight, torch::cat({one, one * 10}));
-  set(attention.output().weight, torch::cat({one, one}, 1));
+  assign(attention.query().weight, torch::cat({one * 60, one * 60}));
+  assign(attention.key().weight, torch::cat({one.roll(1, 1) * 60, one * 60}));
+  assign(attention.value().weight, torch::cat({one, one * 10}));
+  assign(attention.output().weight, torch::cat({one, one}, 1));
   const torch::Tensor x = one.unsqueeze(0);
   const auto result = attention.forward(x, x, Visibility(Pattern::full), {.gates = {}, .weights = true});
   CHECK(max_difference(result.weights[0][0], matrix({{0, 1, 0}, {0, 0, 1}, {1, 0, 0}})) < 1e-12);

@@ -143,7 +143,7 @@ TEST_CASE("no table is asked for unless named, and options are checked", "[prune
     return load_config<Holder>(ConfigText{"test.yaml", yaml, "."}).value.sensitivity;
   };
   CHECK(load("sensitivity: {}\n").tables.empty());
-  CHECK(load("sensitivity: {tables: [all_but_one]}\n").tables == std::vector<Table>{Table::all_but_one});
+  CHECK((load("sensitivity: {tables: [all_but_one]}\n").tables == std::vector<Table>{Table::all_but_one}));
   CHECK_THROWS_AS(load("sensitivity: {tables: [all]}\n"), ConfigError);
   CHECK_THROWS_AS(load("sensitivity: {fractions: [2]}\n"), ConfigError);
 }

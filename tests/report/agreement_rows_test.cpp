@@ -20,8 +20,8 @@ const AgreementRow* find(const std::vector<AgreementRow>& rows, const std::strin
 }  // namespace
 
 TEST_CASE("methods are compared over all heads and per block", "[agreement]") {
-  // gradient_l1 ranks 1 4 2 3, output_l2 1 3 2 4: rho = 1 - 6 * 2 / (4 * 15) = 0.8; of six pairs one is in another order:
-  // tau = (5 - 1) / 6; the two lowest are heads 0 and 2 on both sides.
+  // gradient_l1 ranks 1 4 2 3, output_l2 1 3 2 4: rho = 1 - 6 * 2 / (4 * 15) = 0.8; of six pairs one is in another
+  // order: tau = (5 - 1) / 6; the two lowest are heads 0 and 2 on both sides.
   const std::vector<AgreementRow> rows = agreement_rows(one_seed());
   const AgreementRow* spearman = find(rows, "methods", "spearman", std::nullopt);
   REQUIRE(spearman != nullptr);

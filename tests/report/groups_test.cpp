@@ -62,7 +62,8 @@ TEST_CASE("six seeds give a sign-flip test", "[groups]") {
   Record record;
   for (int64_t seed = 1; seed <= 6; ++seed) {
     const std::string id = std::to_string(seed);
-    record.points[id] = point(id, sweep_spec(seed, "gradient_l1", 0, 2), {0.8, 0.5, -0.01 * static_cast<double>(seed), 1});
+    record.points[id] =
+        point(id, sweep_spec(seed, "gradient_l1", 0, 2), {0.8, 0.5, -0.01 * static_cast<double>(seed), 1});
   }
   const std::vector<CurveGroup> groups = curve_groups(record);
   const MetricSummary& metric = groups.front().points.front().metrics.front();

@@ -2,9 +2,11 @@
 
 #include <cmath>
 
+#include "report/approved.h"
 #include "support/catch.h"
 
 using namespace headprune;
+using namespace headprune::testing;
 
 TEST_CASE("a plot shows curves, band, axes and legend", "[plot]") {
   Plot plot;
@@ -15,7 +17,7 @@ TEST_CASE("a plot shows curves, band, axes and legend", "[plot]") {
   plot.band_label = "random";
   plot.width = 29;
   plot.height = 5;
-  CHECK(draw_plot(plot) == "");
+  check_approved("plot", draw_plot(plot));
 }
 
 TEST_CASE("points that are not finite are left out", "[plot]") {

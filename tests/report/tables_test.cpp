@@ -157,15 +157,16 @@ TEST_CASE("timing.csv gives seconds and rates of every form", "[tables]") {
                                          "666666666666664,7.264831572"));
   CHECK_THAT(lines[1], ContainsSubstring(",60.0,50.0,75.0,3,2"));
   CHECK_THAT(lines[2], ContainsSubstring(",seconds_per_batch,0.05"));
-  CHECK_THAT(lines[4], ContainsSubstring("1,gradient_l1,0,one_shot,one_shot,removed,0000000000000003,0.5,2,4,cpu,1,3,64,"
-                                         "seconds_per_batch,0.02"));
+  CHECK_THAT(lines[4],
+             ContainsSubstring("1,gradient_l1,0,one_shot,one_shot,removed,0000000000000003,0.5,2,4,cpu,1,3,64,"
+                               "seconds_per_batch,0.02"));
   CHECK_THAT(lines[4], ContainsSubstring(",0.025,0.02,0.03,4,2"));
 }
 
 TEST_CASE("a record without measurements gives the headers alone", "[tables]") {
   const Record empty;
-  for (const std::string& text : {scores_csv(empty), curve_csv(empty), sensitivity_csv(empty), agreement_csv({}),
-                                  timing_csv(empty)}) {
+  for (const std::string& text :
+       {scores_csv(empty), curve_csv(empty), sensitivity_csv(empty), agreement_csv({}), timing_csv(empty)}) {
     CHECK(lines_of(text).size() == 1);
   }
 }

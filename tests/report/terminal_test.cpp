@@ -1,15 +1,101 @@
 #include "report/terminal.h"
 
+#include <algorithm>
+#include <cmath>
+
+#include "core/text.h"
+#include "report/approved.h"
 #include "report/fixture.h"
 #include "support/catch.h"
 
 using namespace headprune;
 using namespace headprune::testing;
 
+namespace {
+
+size_t widest_line(const std::string& text) {
+  size_t widest = 0;
+  for (const std::string_view line : split(text, '\n')) widest = std::max(widest, display_width(line));
+  return widest;
+}
+
+/// Two more methods, so that the table of a sweep is too wide for 80 columns.
+Record many_methods() {
+  Record record = one_seed();
+  for (const std::string label : {"entropy", "output_l2"}) {
+    std::vector<PointResult> added;
+    for (const auto& [id, point] : record.points) {
+      if (point.spec.method == "gradient_l1") added.push_back(point);
+    }
+    for (PointResult& point : added) {
+      point.spec.method = label;
+      point.point = label + point.point;
+      record.points[point.point] = point;
+    }
+  }
+  record.facts->methods.push_back({"entropy", "entropy", 1});
+  return record;
+}
+
+}  // namespace
+
 TEST_CASE("the summary of one seed reads as approved", "[terminal]") {
-  CHECK(terminal_summary(one_seed(), {80, false, "runs/toy"}) == "");
+  check_approved("one_seed", terminal_summary(one_seed(), {80, false, "runs/toy"}));
 }
 
 TEST_CASE("the summary of two seeds reads as approved", "[terminal]") {
-  CHECK(terminal_summary(two_seeds(), {100, false, "runs/toy"}) == "");
+  check_approved("two_seeds", terminal_summary(two_seeds(), {100, false, "runs/toy"}));
+}
+
+TEST_CASE("an unfinished run is marked PARTIAL and shows what there is", "[terminal]") {
+  Record record = one_seed();
+  record.done.reset();
+  record.interrupted = InterruptedEvent{"SIGTERM", "prune"};
+  record.timing.clear();
+  record.surgery.clear();
+  record.failed["0000000000000005"] = {"0000000000000005", "error", "the evaluation of this point failed"};
+  std::erase_if(record.points, [](const auto& entry) {
+    return !entry.second.spec.table.empty() || entry.second.spec.heads_removed == 4 ||
+           entry.second.spec.method == "random";
+  });
+  check_approved("partial", terminal_summary(record, {80, false, "runs/toy"}));
+}
+
+TEST_CASE("lines stay within the width, however many methods there are", "[terminal]") {
+  const Record record = many_methods();
+  for (const size_t width : {80, 100}) {
+    CHECK(widest_line(terminal_summary(record, {width, false, "runs/toy"})) <= width);
+  }
+  check_approved("many_methods", sweeps_text(record, {80, false, ""}));
+}
+
+TEST_CASE("colour is the only difference that a terminal makes", "[terminal]") {
+  std::string text = terminal_summary(one_seed(), {80, true, "runs/toy"});
+  CHECK_THAT(text, ContainsSubstring("\x1b["));
+  for (size_t at = text.find('\x1b'); at != std::string::npos; at = text.find('\x1b', at)) {
+    text.erase(at, text.find('m', at) + 1 - at);
+  }
+  CHECK(text == terminal_summary(one_seed(), {80, false, "runs/toy"}));
+}
+
+TEST_CASE("a record without anything still gives a summary", "[terminal]") {
+  CHECK(terminal_summary(Record(), {80, false, "runs/x"}) ==
+        "Run, state: queued\n\nUnpruned model: not evaluated yet\n\nResults: runs/x\n");
+}
+
+TEST_CASE("for a metric where lower is better the sign is explained the other way round", "[terminal]") {
+  Record record = one_seed();
+  record.facts->metrics = {{"loss", false}, {"accuracy", true}};
+  const std::string text = sensitivity_text(record, {80, false, ""});
+  CHECK_THAT(text, ContainsSubstring("Positive numbers: loss rises without these heads"));
+  CHECK_THAT(text, ContainsSubstring("No test was possible, so nothing is marked."));
+}
+
+TEST_CASE("unequal surgery is said aloud", "[terminal]") {
+  Record record = one_seed();
+  SurgeryResult& surgery = record.surgery.begin()->second;
+  surgery.max_abs_diff = std::nan("");
+  surgery.ok = false;
+  CHECK_THAT(terminal_summary(record, {80, false, ""}),
+             ContainsSubstring("largest difference of any logit nan, tolerance 1e-05: NOT EQUAL for 1"));
 }

@@ -13,12 +13,13 @@ TEST_CASE("tables align by displayed width", "[text_table]") {
 
 TEST_CASE("a table too wide is printed in parts that repeat its ends", "[text_table]") {
   const TextRows rows = {{"k", "aaaa", "bbbb", "cccc", "z"}, {"1", "2", "3", "4", "5"}};
-  CHECK(text_table(rows, {18, 0, 1, 1, 1}) ==
-        "k  aaaa  bbbb  z\n1     2     3  5\n\nk  cccc  z\n1     4  5\n");
+  CHECK(text_table(rows, {18, 0, 1, 1, 1}) == "k  aaaa  bbbb  z\n1     2     3  5\n\nk  cccc  z\n1     4  5\n");
 }
 
 TEST_CASE("numbers for people", "[text_table]") {
   CHECK(value_text(0.78143) == "0.781");
+  CHECK(value_text(-0.0) == "0.000");
+  CHECK(value_text(0.0000131) == "1.3e-05");
   CHECK(value_text(123.456) == "123.5");
   CHECK(value_text(1234567.0) == "1.235e+06");
   CHECK(value_text(std::numeric_limits<double>::quiet_NaN()) == "nan");

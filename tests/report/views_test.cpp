@@ -49,8 +49,8 @@ TEST_CASE("views are rebuilt from the journal, byte for byte", "[views]") {
   CHECK(results["state"] == "completed");
   CHECK(results["results"]["toy"]["accuracy,none"].get<double>() == Approx(0.85));
   std::vector<std::string> before;
-  const std::vector<std::string> names = {"scores.csv", "curve.csv", "sensitivity.csv", "agreement.csv",
-                                          "timing.csv", "scores.safetensors", "metrics.json", "results.json"};
+  const std::vector<std::string> names = {"scores.csv", "curve.csv",          "sensitivity.csv", "agreement.csv",
+                                          "timing.csv", "scores.safetensors", "metrics.json",    "results.json"};
   for (const std::string& name : names) {
     before.push_back(read_file(folder / name));
     fs::remove(folder / name);

@@ -77,7 +77,7 @@ ContextsOf contexts_of(const Subject& subject, const Batch& example) {
   return result;
 }
 
-double at(const torch::Tensor& tensor, int64_t h, int64_t q, int64_t d) {
+double entry_of(const torch::Tensor& tensor, int64_t h, int64_t q, int64_t d) {
   return tensor.index({h, q, d}).item<double>();
 }
 
@@ -169,8 +169,8 @@ TEST_CASE("gradient_l1 by token sums abs over query positions, over the position
           for (int64_t h = 0; h < 3; ++h) {
             double product = 0;
             for (int64_t d = 0; d < 2; ++d) {
-              product += at(of.contexts[b], h, q, d) * at(of.gradients[b], h, q, d);
-              carries |= at(of.gradients[b], h, q, d) != 0;
+              product += entry_of(of.contexts[b], h, q, d) * entry_of(of.gradients[b], h, q, d);
+              carries |= entry_of(of.gradients[b], h, q, d) != 0;
             }
             sums[b][h] += std::abs(product);
           }
@@ -221,7 +221,7 @@ TEST_CASE("gradient_l1 of contexts is the mean over examples of the summed abs g
       for (size_t b = 0; b < expected.size(); ++b)
         for (int64_t h = 0; h < 3; ++h)
           for (int64_t q = 0; q < example.tokens.size(1); ++q)
-            for (int64_t d = 0; d < 2; ++d) expected[b][h] += std::abs(at(of.gradients[b], h, q, d)) / 7;
+            for (int64_t d = 0; d < 2; ++d) expected[b][h] += std::abs(entry_of(of.gradients[b], h, q, d)) / 7;
     }
     CHECK(relative_difference(score(gradient("of: context, normalize: none"), subject, {.batch_size = 64}).values,
                               expected) < 1e-12);

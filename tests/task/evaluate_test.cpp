@@ -10,8 +10,8 @@ TEST_CASE("every mask gives one outcome an example, in the order of the split, w
   const auto task = Plugin<Task>{"classification"}.make();
   Split split;
   split.examples = six_examples();
-  const HeadSet none, first({{{Kind::encoder, 0}, 0}}), both({{{Kind::encoder, 0}, 0}, {{Kind::encoder, 0}, 1}});
-  const std::vector<HeadSet> masks = {none, first, both};
+  const HeadId left{.block = {Kind::encoder, 0}, .head = 0}, right{.block = {Kind::encoder, 0}, .head = 1};
+  const std::vector<HeadSet> masks = {HeadSet(), HeadSet(std::vector{left}), HeadSet(std::vector{left, right})};
 
   const auto single = evaluate_masks(model, *task, make_batches(split, {.examples = 1}, torch::kCPU), masks);
   const auto joint = evaluate_masks(model, *task, make_batches(split, {.examples = 4}, torch::kCPU), masks);

@@ -54,7 +54,7 @@ TEST_CASE("the loss of a text is the mean over its targets, padding left out", "
       torch::tensor({{{1.0, 2.0}, {0.0, 3.0}, {1.0, 1.0}}, {{2.0, 0.0}, {9.0, -9.0}, {5.0, 5.0}}}, torch::kFloat64)
           .requires_grad_();  // [B, T, vocabulary]
   Batch batch;
-  batch.targets = torch::tensor({{0, 1, 1}, {1, kNoTarget, kNoTarget}}, torch::kInt64);
+  batch.targets = torch::tensor({{0, 1, 1}, {1, -100, -100}}, torch::kInt64);
   batch.examples = {0, 1};
   const double a = nll({1, 2}, 0), b = nll({0, 3}, 1), c = nll({1, 1}, 1), d = nll({2, 0}, 1);
   const auto language = task("language_modelling");

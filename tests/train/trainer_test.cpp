@@ -2,8 +2,6 @@
 
 #include <cmath>
 
-#include "config/registry.h"
-#include "model/family.h"
 #include "train_fixture.h"
 
 namespace headprune {
