@@ -21,7 +21,7 @@ struct YamlStyle {
 Json section_json(SectionView& section, const PathRenderer& paths = {});
 /// null for an optional without a value and for a plug-in that is not chosen.
 Json value_json(Value& value, const PathRenderer& paths = {});
-/// The defaults of `section` must be a fresh struct of the same type.
+/// `defaults` must be a fresh struct of the same type; it serves as scratch space.
 std::string section_yaml(SectionView& section, SectionView& defaults, const YamlStyle& style);
 /// `section` must be a fresh struct; it serves as scratch space.
 Json section_schema(SectionView& section);

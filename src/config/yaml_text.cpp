@@ -28,19 +28,45 @@ std::string number(double value) {
   return text;
 }
 
+/// Defaults of a section: as they are, and with every optional section made, so that the keys of one that is set can
+/// be compared. Both null: nothing is known, all is written.
+struct Defaults {
+  const Json* plain = nullptr;
+  const Json* filled = nullptr;
+
+  bool known() const { return plain != nullptr; }
+  Defaults at(const std::string& key) const {
+    const auto find = [&](const Json* json) { return json && json->contains(key) ? &json->at(key) : nullptr; };
+    return {find(plain), find(filled)};
+  }
+};
+
+/// Makes the optional sections of a fresh struct; those inside of one that is made stay as they are by default.
+void fill(FieldList fields) {
+  for (Field& field : fields.all()) {
+    Value value = field.value;
+    const auto* optional = std::get_if<std::shared_ptr<OptionalView>>(&value);
+    const std::shared_ptr<OptionalView> made = optional && !(*optional)->has() ? *optional : nullptr;
+    if (optional) value = (*optional)->get();
+    const auto* section = std::get_if<std::shared_ptr<SectionView>>(&value);
+    if (section && !made) fill((*section)->fields());
+    if (made && !section) made->reset();
+  }
+}
+
 class YamlWriter {
  public:
   explicit YamlWriter(const YamlStyle& style) : style_(style) {}
 
-  /// The lines of a section. `base`: its defaults, or nullptr where all of it is to be written.
-  std::vector<std::string> fields(FieldList list, const Json* base, const std::string& path) {
+  /// The lines of a section.
+  std::vector<std::string> fields(FieldList list, const Defaults& base, const std::string& path) {
     std::vector<std::string> lines;
     for (Field& field : list.all()) {
       const std::string full = join_path(path, field.name);
-      const Json* known = base && base->contains(field.name) ? &base->at(field.name) : nullptr;
-      const bool is_default = base && value_json(field.value) == (known ? *known : Json());
+      const Defaults own = base.at(field.name);
+      const bool is_default = base.known() && value_json(field.value) == (own.known() ? *own.plain : Json());
       if (is_default && !style_.defaults && !field.constraints.required && !has_extras(full)) continue;
-      std::vector<std::string> added = entry(field.name, field.value, known, full);
+      std::vector<std::string> added = entry(field.name, field.value, own, full);
       if (added.empty()) continue;
       added[0] += comment(field.help, full);
       if (path.empty() && added.size() > 1) lines.emplace_back("");
@@ -76,11 +102,11 @@ class YamlWriter {
   }
 
   /// `key: value`, or `key:` and indented lines.
-  std::vector<std::string> entry(const std::string& key, Value& value, const Json* base, const std::string& path) {
+  std::vector<std::string> entry(const std::string& key, Value& value, const Defaults& base, const std::string& path) {
     if (auto* optional = std::get_if<std::shared_ptr<OptionalView>>(&value)) {
       if (!(*optional)->has()) return {key + ": null"};
       Value inner = (*optional)->get();
-      return entry(key, inner, base, path);
+      return entry(key, inner, base.known() ? base : Defaults{base.filled, base.filled}, path);
     }
     if (auto* section = std::get_if<std::shared_ptr<SectionView>>(&value))
       return under(key + ":", fields((*section)->fields(), base, path));
@@ -109,31 +135,39 @@ class YamlWriter {
 
   std::vector<std::string> item(Value& value, const std::string& path) {
     if (auto* section = std::get_if<std::shared_ptr<SectionView>>(&value)) {
-      std::vector<std::string> lines = fields((*section)->fields(), nullptr, path);
+      std::vector<std::string> lines = fields((*section)->fields(), {}, path);
       return lines.empty() ? std::vector<std::string>{"{}"} : lines;
     }
-    if (auto* plugin = std::get_if<PluginBase*>(&value)) return plugin_lines(**plugin, nullptr, path);
+    if (auto* plugin = std::get_if<PluginBase*>(&value)) return plugin_lines(**plugin, {}, path);
     if (auto* listed = std::get_if<PluginItemBase*>(&value)) {
       PluginItemBase& chosen = **listed;
       const std::string inside = join_path(path, chosen.type);
       std::vector<std::string> lines;
       if (chosen.label != chosen.type) lines.push_back("label: " + yaml_inline(chosen.label));
-      const Json base = chosen.registry().make_options(chosen.type)->json();
-      for (std::string& line : fields(chosen.options().fields(), &base, inside)) lines.push_back(std::move(line));
+      for (std::string& line : option_lines(chosen, inside)) lines.push_back(std::move(line));
       if (lines.empty()) return {chosen.type};
       return under(chosen.type + ":", lines);
     }
     return {yaml_inline(value_json(value))};
   }
 
-  std::vector<std::string> plugin_lines(PluginBase& plugin, const Json* base, const std::string& path) {
-    const Json fresh = plugin.registry().make_options(plugin.type)->json();
-    const bool same_type = base && base->contains("type") && base->at("type") == plugin.type;
+  std::vector<std::string> plugin_lines(PluginBase& plugin, const Defaults& base, const std::string& path) {
+    const bool same_type = base.known() && base.plain->contains("type") && base.plain->at("type") == plugin.type;
     std::vector<std::string> lines = {"type: " + yaml_inline(plugin.type) +
                                       comment(plugin.registry().summary(plugin.type), join_path(path, "type"))};
-    for (std::string& line : fields(plugin.options().fields(), same_type ? base : &fresh, path))
-      lines.push_back(std::move(line));
+    std::vector<std::string> options =
+        same_type ? fields(plugin.options().fields(), base, path) : option_lines(plugin, path);
+    for (std::string& line : options) lines.push_back(std::move(line));
     return lines;
+  }
+
+  /// Options compared with the plug-in's own defaults.
+  std::vector<std::string> option_lines(PluginBase& plugin, const std::string& path) {
+    const std::unique_ptr<AnyOptions> fresh = plugin.registry().make_options(plugin.type);
+    const Json plain = fresh->json();
+    fill(fresh->fields());
+    const Json filled = fresh->json();
+    return fields(plugin.options().fields(), {&plain, &filled}, path);
   }
 
   const YamlStyle& style_;
@@ -155,9 +189,11 @@ std::string yaml_inline(const Json& value) {
 }
 
 std::string section_yaml(SectionView& section, SectionView& defaults, const YamlStyle& style) {
-  const Json base = section_json(defaults);
+  const Json plain = section_json(defaults);
+  fill(defaults.fields());
+  const Json filled = section_json(defaults);
   std::string text = "schema_version: 1\n";
-  for (const std::string& line : YamlWriter(style).fields(section.fields(), &base, "")) text += line + "\n";
+  for (const std::string& line : YamlWriter(style).fields(section.fields(), {&plain, &filled}, "")) text += line + "\n";
   return text;
 }
 

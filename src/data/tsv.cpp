@@ -272,9 +272,10 @@ std::shared_ptr<const Vocabulary> TsvSource::vocabulary(const PartRows& train, c
   std::unordered_map<std::string, int64_t> counts;
   if (options_.unit != TokenUnit::byte)
     for (const TsvRow& row : train.rows)
-      for (const size_t column : train.text_columns)
-        for (const std::string_view unit : split_units(options_.unit, text_of(row, column)))
-          ++counts[std::string(unit)];
+      for (const size_t column : train.text_columns) {
+        const std::string text = text_of(row, column);  // outlives its units
+        for (const std::string_view unit : split_units(options_.unit, text)) ++counts[std::string(unit)];
+      }
   return std::make_shared<const Vocabulary>(Vocabulary::build(options_.unit, counts, options_.vocabulary_size));
 }
 

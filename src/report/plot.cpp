@@ -157,6 +157,28 @@ class Canvas {
   bool several_ = false;
 };
 
+/// Entries side by side, on as many lines as they need.
+class Legend {
+ public:
+  explicit Legend(size_t width) : width_(width) {}
+
+  void add(const std::string& sign, const char* colour, const std::string& label, bool coloured_sign) {
+    const size_t size = display_width(sign) + 1 + display_width(label);
+    if (used_ > 0 && used_ + 3 + size > width_) {
+      text_ += '\n';
+      used_ = 0;
+    }
+    text_ += std::string(used_ == 0 ? kAxisWidth : 3, ' ');
+    used_ += used_ == 0 ? kAxisWidth + size : 3 + size;
+    text_ += fmt::format("{} {}", colour == nullptr ? sign : coloured(sign, colour, coloured_sign), label);
+  }
+  std::string text() const { return text_ + '\n'; }
+
+ private:
+  size_t width_, used_ = 0;
+  std::string text_;
+};
+
 /// The plot without what is not finite.
 Plot finite_part(Plot plot) {
   for (PlotSeries& series : plot.series) {
@@ -188,18 +210,16 @@ std::string draw_plot(const Plot& wanted) {
   const int count = static_cast<int>(plot.series.size());
   for (int i = 0; i < count; ++i) canvas.lines(i, plot.series[static_cast<size_t>(i)]);
   std::set<char> taken;
-  std::string legend;
+  Legend legend(plot.width);
   for (int i = 0; i < count; ++i) {
     const PlotSeries& series = plot.series[static_cast<size_t>(i)];
     const char marker = marker_for(series.label, taken);
     canvas.points(i, series, marker);
-    legend += fmt::format("{}{} {}", legend.empty() ? "" : "   ",
-                          coloured(std::string(1, marker), Canvas::colour_of(i), plot.colour), series.label);
+    legend.add(std::string(1, marker), Canvas::colour_of(i), series.label, plot.colour);
   }
-  if (!plot.band.empty()) legend += fmt::format("{}░ {}", legend.empty() ? "" : "   ", plot.band_label);
-  if (canvas.several()) legend += "   # several";
-  return fmt::format("{}{}\n{}{}{}\n", std::string(kAxisWidth - 1, ' '), plot.y_label, canvas.text(),
-                     std::string(kAxisWidth, ' '), legend);
+  if (!plot.band.empty()) legend.add("░", kBandColour, plot.band_label, plot.colour);
+  if (canvas.several()) legend.add("#", nullptr, "several", plot.colour);
+  return std::string(kAxisWidth - 1, ' ') + plot.y_label + '\n' + canvas.text() + legend.text();
 }
 
 }  // namespace headprune

@@ -233,7 +233,7 @@ Json timing_json(const Record& record) {
   Json list = Json::array();
   for (const TimingSummary& timing : timing_summaries(record)) {
     Json json;
-    json["point"] = timing.result->point;
+    json["point"] = timing.point == nullptr ? timing.result->point : timing.point->point;
     json["form"] = timing.result->form;
     if (timing.point != nullptr) put_counts(json, *timing.point);
     json["batch_size"] = timing.result->batch_size;

@@ -141,6 +141,7 @@ std::string test_name(const std::string& test) {
 /// What the marks mean, and how many there are.
 std::string marks_text(const Table& table, const std::string& metric, const Q& q, size_t width) {
   size_t tested = 0, all = 0, some = 0, seeds = 1;
+  int64_t draws = 1;
   std::set<std::string> tests;
   for (const PointGroup* group : table.groups) {
     const Significance found = significance(*group, metric, q);
@@ -148,7 +149,10 @@ std::string marks_text(const Table& table, const std::string& metric, const Q& q
     all += found.mark() == '*' ? 1 : 0;
     some += found.mark() == '~' ? 1 : 0;
     const MetricSummary* summary = group->metric(metric);
-    if (summary != nullptr) seeds = std::max(seeds, summary->seeds.size());
+    if (summary != nullptr) {
+      seeds = std::max(seeds, summary->seeds.size());
+      draws = std::max(draws, summary->draws);
+    }
     for (const PointResult* member : group->members) {
       const MetricResult* result = member->metric(metric);
       if (result != nullptr && result->difference && !result->difference->test.empty()) {
@@ -158,11 +162,13 @@ std::string marks_text(const Table& table, const std::string& metric, const Q& q
   }
   if (tested == 0) return wrapped("No test was possible, so nothing is marked.", width, 2);
   const std::string test = join({tests.begin(), tests.end()}, ", ");
-  const bool several = seeds > 1;
-  std::string text =
-      fmt::format("* {} of {}: q < 0.05{} ({}, Benjamini-Hochberg over the table{})", all, tested,
-                  several ? fmt::format(" in all {} seeds", seeds) : "", test, several ? " of each seed" : "");
-  if (some > 0) text += fmt::format("; ~ {} more in some seeds", some);
+  std::vector<std::string> members;
+  if (draws > 1) members.push_back(fmt::format("{} draws", draws));
+  if (seeds > 1) members.push_back(fmt::format("{} seeds", seeds));
+  const std::string of = join(members, " and ");
+  std::string text = fmt::format("* {} of {}: q < 0.05{} ({}, Benjamini-Hochberg over the table{})", all, tested,
+                                 of.empty() ? "" : " in all " + of, test, seeds > 1 ? " of each seed" : "");
+  if (some > 0) text += fmt::format("; ~ {} more in some of the {}", some, of);
   return wrapped(text + ".", width, 2);
 }
 

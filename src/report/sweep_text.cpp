@@ -14,6 +14,7 @@ namespace headprune {
 namespace {
 
 constexpr const char* kBold = "1";
+constexpr int64_t kEnoughDraws = 5;  // formats.md section 14
 
 /// The curves of one sweep that can stand in one table.
 struct Sweep {
@@ -106,7 +107,8 @@ std::string notes_of(const Sweep& sweep, const std::string& metric, size_t width
     }
     const std::string of =
         count_text(draws, "random order") + (seeds > 1 ? fmt::format(" for each of {} seeds", seeds) : "");
-    out += wrapped(fmt::format("{}: mean [smallest, largest] of {}.", curve.method, of), width, 2);
+    const std::string few = draws < kEnoughDraws ? " Fewer than 5: the true spread is likely wider." : "";
+    out += wrapped(fmt::format("{}: mean [smallest, largest] of {}.{}", curve.method, of, few), width, 2);
   }
   if (star) {
     out += wrapped("* differs from the unpruned model: the 95 % interval of the paired difference leaves out 0.", width,
@@ -176,8 +178,8 @@ std::string areas_of(const Sweep& sweep, const std::string& metric, size_t width
   if (parts.empty()) return "";
   std::string control_text;
   if (control != nullptr) {
-    control_text = fmt::format("; random {} [{}, {}]", value_text(control->estimate.value), value_text(control->low),
-                               value_text(control->high));
+    control_text = fmt::format("; random {} (smallest {}, largest {})", value_text(control->estimate.value),
+                               value_text(control->low), value_text(control->high));
   }
   return wrapped(fmt::format("Mean {} from fraction {}: {}{}.", metric, range, join(parts, ", "), control_text), width,
                  2);

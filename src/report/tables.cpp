@@ -66,7 +66,7 @@ std::string timing_csv(const Record& record) {
                       spec.sweep,
                       spec.rule,
                       result.form,
-                      result.point,
+                      point == nullptr ? result.point : point->point,
                       point == nullptr ? Cell() : Cell(point->fraction),
                       point == nullptr ? Cell() : Cell(spec.heads_removed),
                       point == nullptr ? Cell() : Cell(point->heads_total),

@@ -20,6 +20,12 @@ constexpr const char* kAlarm = "31";
 constexpr double kAlpha = 0.05;
 constexpr const char* kStages[] = {"data", "model", "evaluate", "score", "prune", "sensitivity", "surgery", "results"};
 
+/// Three digits at least, and never an exponent.
+std::string ms_text(double seconds) {
+  const double ms = 1e3 * seconds;
+  return ms < 100 ? fmt::format("{:.3g}", ms) : fmt::format("{:.0f}", ms);
+}
+
 class Summary {
  public:
   Summary(const Record& record, const TerminalOptions& options) : record_(record), options_(options) {}
@@ -61,7 +67,7 @@ class Summary {
     const std::string state = record_.state();
     if (state == "completed") return;
     out_ += "  " + coloured("PARTIAL", kAlarm, options_.colour) +
-            fmt::format(": the run's state is \"{}\"; what follows is what there is so far\n", state);
+            fmt::format(": state \"{}\"; what follows is what there is so far\n", state);
   }
 
   void baseline() {
@@ -143,11 +149,11 @@ class Summary {
                       timing.point == nullptr ? "-" : fraction_text(spec.heads_removed, timing.point->heads_total),
                       spec.method, std::to_string(timing.result->batch_size),
                       std::to_string(timing.result->sequence_length),
-                      fmt::format("{:.3g} [{:.3g}, {:.3g}]", 1e3 * spread.median, 1e3 * spread.min, 1e3 * spread.max),
+                      fmt::format("{} [{}, {}]", ms_text(spread.median), ms_text(spread.min), ms_text(spread.max)),
                       fmt::format("{:.0f}", timing.examples_per_second.median),
                       intact ? fmt::format("{:.2f}x", *intact / spread.median) : "-"});
     }
-    out_ += text_table(rows, {options_.width, 2, 8, 0, 1});
+    out_ += text_table(rows, {options_.width, 2, 3, 0, 1});
     line(
         fmt::format("{} repeats each; speed is against intact. Masked heads are still computed: no speed-up is "
                     "expected of them.",
@@ -183,7 +189,8 @@ class Summary {
     }
     if (costs.empty()) return;
     heading("Time by stage");
-    out_ += '\n';
+    out_ +=
+        record_.attempts > 1 ? fmt::format(" (each in the last attempt that ran it, of {})\n", record_.attempts) : "\n";
     TextRows rows = {{"stage", "time", "forward passes", "backward passes"}};
     const auto add = [&](const std::string& name, const Cost& cost) {
       rows.push_back({name, duration_text(cost.seconds), std::to_string(cost.forward), std::to_string(cost.backward)});

@@ -40,6 +40,11 @@ std::vector<TimingSummary> timing_summaries(const Record& record) {
     summary.result = &result;
     const auto point = record.points.find(result.point);
     if (point != record.points.end()) summary.point = &point->second;
+    // The intact model is the unpruned point, whichever mask it was timed for.
+    if (summary.point != nullptr && result.form == "intact") {
+      const PointResult* base = record.base(summary.point->spec.seed);
+      if (base != nullptr) summary.point = base;
+    }
     std::vector<double> rates;
     for (const double seconds : result.seconds) rates.push_back(static_cast<double>(result.batch_size) / seconds);
     summary.seconds_per_batch = spread_of(result.seconds);

@@ -16,7 +16,7 @@ struct Spread {
 
 struct TimingSummary {
   const TimingResult* result = nullptr;
-  const PointResult* point = nullptr;  // null where the record lacks it
+  const PointResult* point = nullptr;  // null where the record lacks it; the unpruned one for "intact"
   Spread seconds_per_batch, examples_per_second;
 };
 

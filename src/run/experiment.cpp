@@ -106,9 +106,8 @@ std::string experiment_id(const Experiment& experiment, const std::vector<InputF
   std::vector<std::string> lines;
   for (const InputFile& input : inputs) lines.push_back(input.role + " " + sha256_file(input.path) + "\n");
   std::sort(lines.begin(), lines.end());
-  Json effective = config_json(experiment, [&](const fs::path& path) {
-    return path == data_path ? sha256(join(lines, "")) : path_hash(path);
-  });
+  Json effective = config_json(
+      experiment, [&](const fs::path& path) { return path == data_path ? sha256(join(lines, "")) : path_hash(path); });
   for (const char* key : {"name", "output", "report", "runtime"}) effective.erase(key);
   return sha256(canonical_json(effective));
 }

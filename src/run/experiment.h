@@ -124,9 +124,8 @@ struct Experiment {
 
   template <class V>
   void fields(V& v) {
-    v("name", name, "name of the run folder: [a-z0-9][a-z0-9._-]{0,63}", required, [](const std::string& text) {
-      return valid_name(text) ? std::string() : "expected [a-z0-9][a-z0-9._-]{0,63}";
-    });
+    v("name", name, "name of the run folder: [a-z0-9][a-z0-9._-]{0,63}", required,
+      [](const std::string& text) { return valid_name(text) ? std::string() : "expected [a-z0-9][a-z0-9._-]{0,63}"; });
     v("seeds", seeds, "each seed is one full repetition", not_empty, at_least(0));
     v("data", data, "where examples come from; see `headprune list data`", required);
     v("task", task, "what is predicted and measured; see `headprune list tasks`", required);
@@ -150,8 +149,8 @@ struct Experiment {
 /// Every method with its draws, in the order of the file.
 std::vector<MethodDraws> method_draws(const ScoreSection& score);
 
-/// The methods that a sweep or table asks for by label, in its order; all of them when it names none. Throws Error(usage)
-/// for a label that nobody scores.
+/// The methods that a sweep or table asks for by label, in its order; all of them when it names none. Throws
+/// Error(usage) for a label that nobody scores.
 std::vector<MethodDraws> chosen_methods(const std::vector<MethodDraws>& scored, const std::vector<std::string>& labels);
 
 /// The hash that says which experiment a run belongs to (formats.md section 1): the effective configuration without

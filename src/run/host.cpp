@@ -60,19 +60,11 @@ std::vector<Sample> samples_of(const Outcomes& outcomes, const Split& split) {
 }  // namespace
 
 Host::Host(SeedRun& run, Stage stage, const IntactScores& scores)
-    : run_(run), workspace_(run.workspace), stage_(stage), scores_(scores) {
-  if (!workspace_.reuses(stage)) return;
-  const Record& before = workspace_.journal.before();
-  for (const auto& [id, point] : before.points) {
-    if (point.spec.seed != run.seed) continue;
-    done_.insert(id);
-    if (point.same_as.empty() && !point.fine_tuned) by_mask_.emplace(point.mask, id);
-  }
-  if (workspace_.options.retry_failed) return;
-  for (const auto& [id, failure] : before.failed) done_.insert(id);
-}
+    : run_(run), workspace_(run.workspace), stage_(stage), scores_(scores) {}
 
-bool Host::done(const PointSpec& spec) const { return done_.count(point_id(workspace_.experiment_id, spec)) > 0; }
+bool Host::done(const PointSpec& spec) const {
+  return run_.known.ids.count(point_id(workspace_.experiment_id, spec)) > 0;
+}
 
 bool Host::enough_for_smoke(const PointSpec& spec) {
   return workspace_.options.smoke && ++smoke_counts_[spec.table + "/" + spec.sweep] > kSmokePoints;
@@ -84,19 +76,18 @@ void Host::evaluate(Model& model, const PlannedPoint& point) {
   PointResult result = describe(model, point);
   workspace_.journal.point_start(result.point, point.spec);
   const auto start = std::chrono::steady_clock::now();
-  const auto known = by_mask_.find(result.mask);
-  if (known != by_mask_.end() && !point.fine_tuned) {
-    result.same_as = known->second;
+  const auto same = run_.known.by_mask.find(result.mask);
+  if (same != run_.known.by_mask.end() && !point.fine_tuned && point.spec.rule != "none") {
+    result.same_as = same->second;
   } else {
     measure(model, point, result);
     for (const MetricResult& metric : result.metrics)
       if (!std::isfinite(metric.estimate.value))
         return failed(result.point, "nonfinite", fmt::format("{} is not finite under this mask", metric.name));
-    if (!point.fine_tuned) by_mask_.emplace(result.mask, result.point);
   }
   result.dur_s = seconds_since(start);
   workspace_.journal.point_done(result);
-  done_.insert(result.point);
+  run_.known.add(result);
   ++workspace_.points.done;
   workspace_.status.set_points(workspace_.points);
   workspace_.status.heartbeat();
@@ -139,14 +130,15 @@ void Host::measure(Model& model, const PlannedPoint& point, PointResult& result)
 
 void Host::failed(const std::string& id, const std::string& reason, const std::string& message) {
   workspace_.journal.point_failed({id, reason, message});
-  done_.insert(id);
+  run_.known.ids.insert(id);
   log_warn("[{}] point {} failed: {}", to_string(stage_), id, message);
   ++workspace_.points.failed;
   workspace_.status.set_points(workspace_.points);
   const RunOptions& options = workspace_.options;
   if (options.fail_fast) fail(ExitCode::run_failed, "stopped at the first failed point (--fail-fast): {}", message);
   if (options.max_failures > 0 && workspace_.points.failed >= options.max_failures)
-    fail(ExitCode::run_failed, "stopped after {} failed points (--max-failures): {}", workspace_.points.failed, message);
+    fail(ExitCode::run_failed, "stopped after {} failed points (--max-failures): {}", workspace_.points.failed,
+         message);
 }
 
 Importance Host::intact_scores(const std::string& method, int64_t draw) { return scores_.at({method, draw}); }
@@ -178,17 +170,16 @@ std::pair<int64_t, int64_t> Host::fine_tune(Model& model, const HeadSet& removed
   options.save_steps = steps + 1;  // only the state at the end is kept
   options.early_stopping_patience = 0;
   options.load_best_model_at_end = false;
-  const TrainResult trained =
-      train({.model = model,
-             .task = *workspace_.task,
-             .dataset = workspace_.dataset,
-             .options = options,
-             .removed = removed,
-             .folder = workspace_.folder / train_folder(run_.seed) / kSweepCheckpoints / name,
-             .seed = stream_seed(static_cast<uint64_t>(run_.seed), "fine_tune/" + name),
-             .config_yaml = workspace_.config_yaml,
-             .evaluate = false,
-             .sink = [this](const TrainPoint&) { workspace_.status.heartbeat(); }});
+  const TrainResult trained = train({.model = model,
+                                     .task = *workspace_.task,
+                                     .dataset = workspace_.dataset,
+                                     .options = options,
+                                     .removed = removed,
+                                     .folder = workspace_.folder / train_folder(run_.seed) / kSweepCheckpoints / name,
+                                     .seed = stream_seed(static_cast<uint64_t>(run_.seed), "fine_tune/" + name),
+                                     .config_yaml = workspace_.config_yaml,
+                                     .evaluate = false,
+                                     .sink = [this](const TrainPoint&) { workspace_.status.heartbeat(); }});
   return {trained.forward, trained.backward};
 }
 

@@ -2,9 +2,7 @@
 #pragma once
 
 #include <map>
-#include <set>
 #include <string>
-#include <tuple>
 #include <utility>
 
 #include "prune/rule.h"
@@ -45,8 +43,6 @@ class Host final : public SweepHost, public SensitivityHost {
   Workspace& workspace_;
   Stage stage_;
   const IntactScores& scores_;
-  std::set<std::string> done_;                  // ids
-  std::map<std::string, std::string> by_mask_;  // mask hash to the id of the point that evaluated it
   std::map<std::string, int64_t> smoke_counts_;
   Passes passes_;
 };

@@ -87,7 +87,8 @@ ExperimentPlan plan_experiment(const Experiment& experiment, const Dataset& data
 
 std::string ExperimentPlan::text() const {
   std::string text = fmt::format(
-      "{} heads, {} parameters\n{} points to evaluate, all seeds together\nabout {} forward and {} backward passes over "
+      "{} heads, {} parameters\n{} points to evaluate, all seeds together\nabout {} forward and {} backward passes "
+      "over "
       "one batch, {} training steps among them\nabout {} of disk\n",
       heads, params, points, forward, backward, train_steps, bytes_text(disk_bytes));
   for (const std::string& message : messages) text += message + "\n";

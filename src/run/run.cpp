@@ -105,12 +105,6 @@ void make_all_batches(Workspace& workspace) {
     workspace.report_length = std::max(workspace.report_length, static_cast<int64_t>(example.tokens.size()));
 }
 
-/// The stage that evaluates a point.
-Stage stage_of(const PointSpec& spec) {
-  if (!spec.table.empty()) return Stage::sensitivity;
-  return spec.sweep.empty() ? Stage::evaluate : Stage::prune;
-}
-
 /// What earlier attempts did that this one will not do again.
 PointCounts points_so_far(const Workspace& workspace, int64_t total) {
   const Record& before = workspace.journal.before();
@@ -122,7 +116,7 @@ PointCounts points_so_far(const Workspace& workspace, int64_t total) {
 
 /// All stages of one seed, as far as --until lets them.
 void run_seed(Workspace& workspace, int64_t seed) {
-  SeedRun run{.workspace = workspace, .seed = seed};
+  SeedRun run{.workspace = workspace, .seed = seed, .known = KnownPoints(workspace, seed)};
   IntactScores scores;
   const auto until = workspace.options.until.value_or(Stage::results);
   const auto stage = [&](Stage which, auto work) {
@@ -223,6 +217,7 @@ RunOutcome run_experiment(const Loaded<Experiment>& loaded, const RunOptions& op
   for (const auto& item : experiment.score.methods) workspace.methods.push_back({item.label, item.make()});
   workspace.device = device;
   workspace.points = points_so_far(workspace, plan.points);
+  status.set_points(workspace.points);
   for (const std::string& message : plan.messages) log_info("[plan] {}", message);
   try {
     run_stages(workspace, std::move(dataset));

@@ -51,7 +51,10 @@ TrainResult train_model(SeedRun& run) {
                                                     fs::relative(saved.path, workspace.folder).string(),
                                                     saved.manifest_sha256});
                     },
-                .on_warning = [&](const std::string& message) { workspace.journal.warn({"training", message}); }});
+                .on_warning =
+                    [&](const std::string& message) {
+                      workspace.journal.warn({"training", message});
+                    }});
 }
 
 }  // namespace

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "core/random.h"
 #include "run/stages.h"
 
@@ -38,7 +40,12 @@ Passes score_stage(SeedRun& run, IntactScores& scores) {
       record_importance(workspace, key, computed[i], run.blocks, nothing_removed);
   }
   workspace.status.heartbeat();
-  return {computed.front().forward, computed.front().backward};
+  Passes passes;  // one pass serves all methods; each counts what it would have needed alone
+  for (const Importance& one : computed) {
+    passes.forward = std::max(passes.forward, one.forward);
+    passes.backward = std::max(passes.backward, one.backward);
+  }
+  return passes;
 }
 
 }  // namespace headprune

@@ -23,6 +23,28 @@ const ScoreMethod& Workspace::method(const std::string& label) const {
   throw std::logic_error("no method " + label);  // chosen_methods() has checked every label
 }
 
+Stage stage_of(const PointSpec& spec) {
+  if (!spec.table.empty()) return Stage::sensitivity;
+  return spec.sweep.empty() ? Stage::evaluate : Stage::prune;
+}
+
+KnownPoints::KnownPoints(const Workspace& workspace, int64_t seed) {
+  const Record& before = workspace.journal.before();
+  for (const auto& [id, point] : before.points)
+    if (point.spec.seed == seed && workspace.reuses(stage_of(point.spec))) add(point);
+  if (workspace.options.retry_failed) return;
+  for (const auto& [id, failure] : before.failed) {
+    const auto started = before.started_points.find(id);
+    if (started != before.started_points.end() && workspace.reuses(stage_of(started->second))) ids.insert(id);
+  }
+}
+
+void KnownPoints::add(const PointResult& point) {
+  ids.insert(point.point);
+  // The base is compared with nothing; a point with the same, empty mask is compared with the base.
+  if (point.same_as.empty() && !point.fine_tuned && point.spec.rule != "none") by_mask.emplace(point.mask, point.point);
+}
+
 const Outcomes& SeedRun::base_outcomes() {
   if (!base) base = evaluate_masks(*model, *workspace.task, workspace.report_batches, {HeadSet()}).front();
   return *base;

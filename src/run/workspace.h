@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -65,12 +66,26 @@ struct Workspace {
   const ScoreMethod& method(const std::string& label) const;
 };
 
+/// The stage that evaluates a point.
+Stage stage_of(const PointSpec& spec);
+
+/// The points of one seed that need not be evaluated again, by this attempt or by an earlier one: which stage or attempt
+/// found a point makes no difference to what a later one does.
+struct KnownPoints {
+  std::set<std::string> ids;                   // done, or failed and not to be retried
+  std::map<std::string, std::string> by_mask;  // mask hash to the point that evaluated it on intact weights
+
+  KnownPoints(const Workspace& workspace, int64_t seed);
+  void add(const PointResult& point);
+};
+
 /// One repetition. `model` is intact for the whole of it: rules that train work on copies.
 struct SeedRun {
   Workspace& workspace;
   int64_t seed = 0;
+  KnownPoints known;
   std::shared_ptr<Model> model = nullptr;
-  Blocks blocks = {};                  // of the intact model
+  Blocks blocks = {};                 // of the intact model
   std::optional<Outcomes> base = {};  // the unpruned model on the report split, once computed
 
   /// The unpruned outcomes, computed when first needed.

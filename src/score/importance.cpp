@@ -45,10 +45,11 @@ void pass_over_data(const std::vector<Running>& all, const Needs& needs, const S
       for (const Running& one : all)
         if (one.needs.data) one.pass->add(observation);
     });
-    if (progress.due()) {
+    const double elapsed = monotonic_seconds() - start;
+    if (elapsed > 1 && progress.due()) {  // a short pass says nothing
       const double done = static_cast<double>(i + 1), total = static_cast<double>(input.batches.size());
       progress.print(fmt::format("batch {}/{}, {} left", i + 1, input.batches.size(),
-                                 duration_text((monotonic_seconds() - start) * (total - done) / done)));
+                                 duration_text(elapsed * (total - done) / done)));
     }
   }
 }

@@ -29,6 +29,9 @@ std::string examples_text(const std::vector<int64_t>& examples) {
   return text;
 }
 
+/// "nan" of either sign, "inf" or "-inf".
+std::string nonfinite_text(double value) { return std::isnan(value) ? "nan" : fmt::format("{}", value); }
+
 double mean_loss(const Outcomes& outcomes) {
   double sum = 0, weight = 0;
   for (const Outcome& outcome : outcomes) {
@@ -234,7 +237,7 @@ void Trainer::step() {
     fail(ExitCode::run_failed,
          "training stopped before step {}: the gradient norm is {} for examples {} of the train split; lower "
          "train.learning_rate",
-         state_.global_step + 1, grad_norm, examples_text(examples));
+         state_.global_step + 1, nonfinite_text(grad_norm), examples_text(examples));
   }
   const double rate = learning_rate(options_, state_.global_step, state_.max_steps);
   optimizer_.step(rate);
@@ -264,7 +267,7 @@ void Trainer::refuse_loss(const Batch& batch, const ModelOutput& output, double 
   fail(ExitCode::run_failed,
        "training stopped before step {}: the loss is {} for examples {} of the train split; lower "
        "train.learning_rate, or look for non-finite weights in a loaded model",
-       step, loss, examples_text(culprits.empty() ? batch.examples : culprits));
+       step, nonfinite_text(loss), examples_text(culprits.empty() ? batch.examples : culprits));
 }
 
 void Trainer::count_step(double loss, double grad_norm, double learning_rate) {

@@ -87,8 +87,10 @@ TEST_CASE("a first SIGINT or SIGTERM stops cleanly with its exit code and the ru
   const std::pair<int, int> signals[] = {{SIGINT, 130}, {SIGTERM, 143}, {SIGUSR1, 75}};
   for (const auto& [number, code] : signals) {
     Program program(kRun, stopped.path());
-    // The journal exists once the handlers are in place.
-    while (program.running() && !fs::exists(stopped / "out/journal.jsonl"))
+    // The status names this process once the handlers are in place.
+    const fs::path status = stopped / "out/status.json";
+    while (program.running() &&
+           !(fs::exists(status) && parse_json(read_file(status), "status.json")["pid"] == program.pid()))
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     program.signal(number);
     const Finished finished = program.wait();

@@ -34,6 +34,7 @@ class Program {
  public:
   Program(const std::vector<std::string>& arguments, const fs::path& folder,
           const std::vector<std::string>& environment = {});
+  pid_t pid() const { return pid_; }
   void signal(int number) const;
   bool running();
   Finished wait();

@@ -26,8 +26,8 @@ const fs::path& finished_run() {
 
 TEST_CASE("a run leaves every file of its folder, and says completed", "[cli]") {
   const fs::path run = finished_run();
-  for (const char* name : {"config.source.yaml", "config.yaml", "run.json", "status.json", "journal.jsonl", "train.jsonl",
-                           "log.txt", "scores.csv", "scores.safetensors", "curve.csv", "sensitivity.csv",
+  for (const char* name : {"config.source.yaml", "config.yaml", "run.json", "status.json", "journal.jsonl",
+                           "train.jsonl", "log.txt", "scores.csv", "scores.safetensors", "curve.csv", "sensitivity.csv",
                            "agreement.csv", "timing.csv", "results.json", "metrics.json", "model/seed-1/config.json",
                            "model/seed-1/model.safetensors", "train/seed-1/latest"}) {
     INFO(name);
@@ -68,7 +68,8 @@ TEST_CASE("a changed experiment gets a folder of its own, and --out refuses anot
   const Finished other = headprune_in(home, {"run", "small.yaml", "--out", "runs/small", "train.learning_rate=1e-3"});
   CHECK(other.code == 2);
   CHECK(other.err.find("train.learning_rate") != std::string::npos);
-  const Finished changed = headprune_in(home, {"run", "small.yaml", "train.max_steps=2", "seeds=[1]", "--until", "model"});
+  const Finished changed =
+      headprune_in(home, {"run", "small.yaml", "train.max_steps=2", "seeds=[1]", "--until", "model"});
   INFO(changed.err);
   CHECK(changed.code == 0);
   CHECK(fs::exists(home / "runs/small-2/journal.jsonl"));
@@ -77,8 +78,7 @@ TEST_CASE("a changed experiment gets a folder of its own, and --out refuses anot
 TEST_CASE("another fingerprint is exit 12, and --accept-fingerprint marks the results", "[cli]") {
   const Scratch scratch;
   write_file(scratch / "small.yaml", kSmallExperiment);
-  const std::vector<std::string> quick = {"run",  "small.yaml", "--out",  "out",
-                                          "seeds=[1]", "--smoke"};
+  const std::vector<std::string> quick = {"run", "small.yaml", "--out", "out", "seeds=[1]", "--smoke"};
   REQUIRE(headprune_in(scratch.path(), quick).code == 0);
   std::vector<std::string> threads = quick;
   threads.push_back("runtime.threads=2");
@@ -178,7 +178,7 @@ TEST_CASE("config show says where values come from, and what it prints is a conf
   const Finished origins =
       headprune_in(scratch.path(), {"config", "show", "small.yaml", "train.learning_rate=1e-5", "--origins"});
   CHECK(origins.code == 0);
-  CHECK(origins.out.find("override:1:1") != std::string::npos);
+  CHECK(origins.out.find("override:1:21") != std::string::npos);
   CHECK(origins.out.find("small.yaml:2:") != std::string::npos);
   CHECK(origins.out.find("1.0e-05") != std::string::npos);  // PyYAML would take 1e-05 for text
   const Finished all = headprune_in(scratch.path(), {"config", "show", "small.yaml", "--defaults"});
@@ -237,7 +237,8 @@ TEST_CASE("a model trained in one run is loaded and trained on by another", "[cl
   yaml = std::regex_replace(yaml, std::regex("model: \\{[^}]*\\}"),
                             "model: {type: encoder, init: load, path: " + model.string() + "}");
   write_file(scratch / "more.yaml", yaml);
-  const Finished finished = headprune_in(scratch.path(), {"run", "more.yaml", "seeds=[1]", "train.max_steps=3", "--smoke"});
+  const Finished finished =
+      headprune_in(scratch.path(), {"run", "more.yaml", "seeds=[1]", "train.max_steps=3", "--smoke"});
   INFO(finished.err);
   CHECK(finished.code == 0);
 }
@@ -277,7 +278,7 @@ TEST_CASE("bad data are exit 4 with file and line, before anything is written", 
   write_file(scratch / "data/dev.tsv", "good\t1\nbad\t0\n");
   write_file(scratch / "data/test.tsv", "good\t1\nbad\t0\n");
   std::string yaml = kSmallExperiment;
-  yaml = std::regex_replace(yaml, std::regex("data: \\{[^}]*\\}"), "data: {type: tsv, path: data}");
+  yaml = std::regex_replace(yaml, std::regex("data: .*"), "data: {type: tsv, path: data}");
   write_file(scratch / "tsv.yaml", yaml);
   const Finished finished = headprune_in(scratch.path(), {"run", "tsv.yaml"});
   CHECK(finished.code == 4);

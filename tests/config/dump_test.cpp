@@ -88,6 +88,15 @@ TEST_CASE("the YAML without defaults has what was set, with origins where asked"
             ("output: " + (std::filesystem::current_path() / "runs").string() + "  # [default]\n"));
 }
 
+TEST_CASE("the YAML without defaults has only the changed keys of an optional section that is set", "[config]") {
+  const auto yaml = [](const std::string& surgery) {
+    return config_yaml(load_text(kSmall + surgery, {"output=/o"}).value, {.help = false, .defaults = false});
+  };
+  const std::string head = "schema_version: 1\nname: small\n\ndata:\n  type: synthetic\n";
+  CHECK(yaml("surgery: {timing: {repeats: 3}}\n") == head + "\nsurgery:\n  timing:\n    repeats: 3\noutput: /o\n");
+  CHECK(yaml("surgery: {}\n") == head + "surgery: {}\noutput: /o\n");
+}
+
 TEST_CASE("the YAML with help explains each key", "[config]") {
   const std::string yaml = config_yaml(load_text(kSmall).value);
   CHECK_THAT(yaml, ContainsSubstring("\ntrain:  # training\n  num_train_epochs: 3  # passes over the data\n"

@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "config/load.h"
+#include "core/log.h"
 #include "data/source.h"
 #include "support/catch_torch.h"
 
@@ -48,6 +49,7 @@ class Folder {
 
 /// `options` is flow-style YAML: "type: tsv, path: x, header: true".
 inline std::shared_ptr<const DataSource> source(const std::string& options, const fs::path& folder = "/") {
+  set_log_level(LogLevel::off);
   const ConfigText text{.name = "test.yaml", .text = "data: {" + options + "}\n", .folder = folder};
   return load_config<DataConfig>(text).value.data.make();
 }

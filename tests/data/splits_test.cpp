@@ -84,7 +84,7 @@ TEST_CASE("limits are seeded samples in the original order, one for each role", 
       std::is_sorted(sample.begin(), sample.end(), [](const auto& a, const auto& b) { return number(a) < number(b); }));
   CHECK(load(options, folder.path(), 3).score->sha256 == data.score->sha256);
   CHECK(load(options, folder.path(), 4).score->sha256 != data.score->sha256);
-  CHECK(data.shared_splits() == std::vector<std::array<std::string, 2>>{{"train", "select"}, {"score", "select"}});
+  CHECK((data.shared_splits() == std::vector<std::array<std::string, 2>>{{"train", "select"}, {"score", "select"}}));
 }
 
 TEST_CASE("a seeded sample is without replacement and every index is as likely", "[data]") {

@@ -1,4 +1,6 @@
 // The strict rules of formats.md section 4, one by one, and the files of shared/data in miniature.
+#include <set>
+
 #include "fixture.h"
 
 using namespace headprune;
@@ -115,6 +117,26 @@ TEST_CASE("the vocabulary comes from the train part alone and unknown words are 
   CHECK(spell(small, small.train->examples[0]) == "[CLS] [UNK] film");
 }
 
+TEST_CASE("without a limit every word of the train part has an id of its own", "[data]") {
+  // Long lines, as in rte: their words are counted out of heap memory.
+  std::string text;
+  std::set<std::string> words;
+  for (int line = 0; line < 50; ++line) {
+    for (int k = 0; k < 100; ++k) {
+      const std::string word = fmt::format("w{}", (line * 37 + k * k) % 900);
+      words.insert(word);
+      text += (k > 0 ? " " : "") + word;
+    }
+    text += fmt::format("\t{}\n", line % 2);
+  }
+  for (const char* lower : {"false", "true"}) {
+    const Dataset data = load_text(text, fmt::format(", lower_case: {}", lower));
+    CHECK(data.vocabulary->size() == Vocabulary::kSpecials + static_cast<int64_t>(words.size()));
+    for (const Example& example : data.train->examples)
+      CHECK(std::count(example.tokens.begin(), example.tokens.end(), Vocabulary::kUnknown) == 0);
+  }
+}
+
 TEST_CASE("characters, bytes and lower case", "[data]") {
   const std::string text = "ÄB\t0\nb\t1\n";
   const Dataset characters = load_text(text, ", unit: character, lower_case: true");
@@ -160,7 +182,7 @@ TEST_CASE("a missing part is a usage error that says what can be done", "[data]"
   REQUIRE(files.size() == 2);
   CHECK(files[0].role == "data.train");
   CHECK(files[1].path == folder.file("dev.tsv"));
-  CHECK(shared->load({.seed = 1, .vocabulary = nullptr}).shared_splits() == Pairs{{"select", "report"}});
+  CHECK((shared->load({.seed = 1, .vocabulary = nullptr}).shared_splits() == Pairs{{"select", "report"}}));
 }
 
 TEST_CASE("file names of the parts can be given, or one file that is the train part", "[data]") {

@@ -163,6 +163,17 @@ TEST_CASE("timing.csv gives seconds and rates of every form", "[tables]") {
   CHECK_THAT(lines[4], ContainsSubstring(",0.025,0.02,0.03,4,2"));
 }
 
+TEST_CASE("an intact timing belongs to the unpruned point, whichever mask it was taken for", "[tables]") {
+  Record record = one_seed();
+  record.timing.clear();
+  const std::string half = "0000000000000003";
+  record.timing[{half, "intact", 1, 64}] = {half, "intact", 1, 64, 2, {0.5, 0.5}};
+  CHECK_THAT(
+      timing_csv(record),
+      ContainsSubstring("\n1,,,,none,intact,0000000000000001,0.0,0,4,cpu,1,1,64,seconds_per_batch,0.5,0.0,0.5,0.5,"
+                        "0.5,2,2\n"));
+}
+
 TEST_CASE("a record without measurements gives the headers alone", "[tables]") {
   const Record empty;
   for (const std::string& text :

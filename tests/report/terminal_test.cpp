@@ -91,6 +91,30 @@ TEST_CASE("for a metric where lower is better the sign is explained the other wa
   CHECK_THAT(text, ContainsSubstring("No test was possible, so nothing is marked."));
 }
 
+TEST_CASE("marks over draws say how many draws agree", "[terminal]") {
+  Record record = one_seed();
+  record.points.clear();
+  for (int64_t draw = 0; draw < 2; ++draw) {
+    for (int64_t removed = 1; removed <= 2; ++removed) {
+      PointSpec spec;
+      spec.seed = 1;
+      spec.table = "layer_curve";
+      spec.method = "random";
+      spec.draw = draw;
+      spec.kind = "encoder";
+      spec.layer = 0;
+      spec.heads_removed = removed;
+      const std::string id = std::to_string(10 * draw + removed);
+      record.points[id] = point(id, spec, {0.5, 1, -0.4, removed == 2 || draw == 1 ? 0.001 : 0.9});
+      record.points[id].fraction = 0.5 * static_cast<double>(removed);
+    }
+  }
+  CHECK_THAT(sensitivity_text(record, {200, false, ""}),
+             ContainsSubstring("                 0.5        1\n  encoder.L0  -0.400~  -0.400*\n"
+                               "  * 1 of 2: q < 0.05 in all 2 draws (exact McNemar test, Benjamini-Hochberg over the "
+                               "table); ~ 1 more in some of the 2 draws.\n"));
+}
+
 TEST_CASE("unequal surgery is said aloud", "[terminal]") {
   Record record = one_seed();
   SurgeryResult& surgery = record.surgery.begin()->second;

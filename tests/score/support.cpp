@@ -17,6 +17,7 @@ torch::Tensor LossTask::example_losses(const torch::Tensor& values, const Batch&
 }
 
 Subject make_subject(Kind kind, torch::ScalarType type, const HeadSet& gone) {
+  at::set_num_threads(1);  // for tensors this small, threads only wait for each other
   TransformerConfig config;
   config.kind = kind;
   config.d_model = 8;

@@ -72,8 +72,10 @@ TEST_CASE("killed anywhere and continued equals uninterrupted, bit for bit", "[t
   straight.folder = straight_folder.path;
   const TrainResult expected = straight.run();
   REQUIRE(expected.steps == 12);
+  REQUIRE(straight.points.size() == 21);
 
-  for (size_t rows = 1; rows <= straight.points.size(); rows += 2) {
+  // 7, 14 and 21 are evaluations: after those, and before their checkpoint.
+  for (const size_t rows : {1, 5, 7, 12, 14, 19, 21}) {
     INFO("killed at row " << rows);
     TestFolder folder;
     std::vector<std::vector<TrainPoint>> attempts = {killed_at_row(folder.path, rows, busy_options())};

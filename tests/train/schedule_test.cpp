@@ -61,7 +61,7 @@ TEST_CASE("warmup_steps wins over warmup_ratio, which is rounded up", "[train]")
   CHECK(warmup_steps(options, 101) == 5);
 }
 
-TEST_CASE("no schedule without a step left, or warm-up as long as training, gives a non-finite rate", "[train]") {
+TEST_CASE("rates are finite when warm-up takes the whole training, and at the end of one step", "[train]") {
   CHECK(learning_rate(with(LrScheduler::linear, 10), 10, 10) == 0.5);
   CHECK(learning_rate(with(LrScheduler::linear, 0), 1, 1) == 0);
   CHECK(learning_rate(with(LrScheduler::linear, 20), 9, 10) == Approx(0.225));

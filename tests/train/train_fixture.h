@@ -5,6 +5,7 @@
 
 #include <random>
 
+#include "core/log.h"
 #include "support/tiny_models.h"
 #include "train/trainer.h"
 
@@ -27,7 +28,9 @@ class TestFolder {
 /// One training and everything it reported.
 struct TrainRun {
   explicit TrainRun(TrainOptions chosen, double dropout = 0, std::vector<Example> examples = six_examples())
-      : model(dropout), dataset(tiny_dataset(examples)), options(chosen) {}
+      : model(dropout), dataset(tiny_dataset(examples)), options(chosen) {
+    set_log_level(LogLevel::off);
+  }
 
   TrainResult run() {
     return train({.model = model,

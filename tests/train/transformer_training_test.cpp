@@ -39,7 +39,9 @@ Dataset dataset_of(Kind kind) {
 }
 
 struct FamilyRun {
-  explicit FamilyRun(Kind family) : kind(family), model(tiny_transformer(family)), dataset(dataset_of(family)) {}
+  explicit FamilyRun(Kind family) : kind(family), model(tiny_transformer(family)), dataset(dataset_of(family)) {
+    set_log_level(LogLevel::off);
+  }
 
   TrainResult run(const fs::path& folder, int64_t killed_at) {
     TrainOptions options;
