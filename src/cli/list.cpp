@@ -25,10 +25,11 @@ std::string registry_text(const RegistryBase& registry) {
   for (const std::string& name : registry.names()) {
     text += fmt::format("{}\n    {}\n", name, registry.summary(name));
     const auto options = registry.make_options(name);
-    for (const OptionHelp& option : option_help(*options))
-      text += fmt::format("    {}: {}{}  {}\n", option.name, option.type,
-                          option.default_value.empty() ? ", required" : ", default " + option.default_value,
-                          option.help.empty() ? "" : "# " + option.help);
+    for (const OptionHelp& option : option_help(*options)) {
+      std::string value = option.default_value.empty() ? ", required" : ", default " + option.default_value;
+      if (option.type == "section") value.clear();  // its keys follow
+      text += fmt::format("    {}: {}{}  # {}\n", option.name, option.type, value, option.help);
+    }
   }
   return text;
 }

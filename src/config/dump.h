@@ -56,24 +56,8 @@ struct OptionHelp {
   std::string name, type, default_value, help;
 };
 std::vector<OptionHelp> option_help(const AnyOptions& options);
-std::vector<OptionHelp> section_help(SectionView& section);  // a fresh struct, scratch space
-
-/// The same for a whole configuration struct.
-template <class Config>
-std::vector<OptionHelp> config_help() {
-  Config untouched;
-  detail::BoundSection<Config> section(untouched);
-  return section_help(section);
-}
 
 /// A value on one line of YAML: text quoted where needed, ${ escaped, doubles with a point.
 std::string yaml_inline(const Json& value);
-
-/// A key that differs; null = absent on that side. Lists are compared whole.
-struct ConfigDifference {
-  std::string path;
-  Json a, b;
-};
-std::vector<ConfigDifference> config_diff(const Json& a, const Json& b);
 
 }  // namespace headprune

@@ -65,10 +65,4 @@ std::vector<OptionHelp> option_help(const AnyOptions& options) {
   return out;
 }
 
-std::vector<OptionHelp> section_help(SectionView& section) {
-  std::vector<OptionHelp> out;
-  add_fields(section.fields(), "", out);
-  return out;
-}
-
 }  // namespace headprune

@@ -80,12 +80,22 @@ Batch timing_batch(const Workspace& workspace, int64_t size, int64_t length) {
   return make_batch(examples, indices, workspace.device);
 }
 
+/// Whether an earlier attempt timed this point at this batch size.
+bool timed_before(const Record& record, const PointResult& point, int64_t batch_size, int64_t length) {
+  return record.timing.count({point.point, "removed", batch_size, length}) > 0;
+}
+
+int64_t timed_length(const Workspace& workspace) {
+  const int64_t wanted = workspace.experiment.surgery.timing.sequence_length;
+  return wanted > 0 ? wanted : workspace.report_length;
+}
+
 /// Intact, masked and removed alternate, so that a slow moment of the machine hits all three.
 Passes time_forms(const SeedRun& run, Model& removed, const PointResult& point, int64_t batch_size) {
   Workspace& workspace = run.workspace;
   const TimingSection& options = workspace.experiment.surgery.timing;
   const torch::NoGradGuard no_grad;
-  const int64_t length = options.sequence_length > 0 ? options.sequence_length : workspace.report_length;
+  const int64_t length = timed_length(workspace);
   const Batch batch = timing_batch(workspace, batch_size, length);
   HeadProbe probe;
   probe.gates = mask_gates(run.blocks, point.removed, workspace.device);
@@ -119,7 +129,8 @@ Passes surgery_stage(SeedRun& run) {
     const auto removed = run.model->copy();
     removed->remove_heads(point.removed);
     removed->eval();
-    if (!workspace.reuses(Stage::surgery) || !record.surgery.count(point.point)) {
+    const bool reuses = workspace.reuses(Stage::surgery);
+    if (!reuses || !record.surgery.count(point.point)) {
       const SurgeryResult result = compare_forms(run, *removed, point);
       passes.forward += 2 * static_cast<int64_t>(workspace.report_batches.size());
       workspace.journal.surgery(result);
@@ -132,6 +143,7 @@ Passes surgery_stage(SeedRun& run) {
              point.point, result.max_abs_diff, result.tolerance);
     }
     for (const int64_t batch_size : workspace.experiment.surgery.timing.batch_sizes) {
+      if (reuses && timed_before(record, point, batch_size, timed_length(workspace))) continue;
       const Passes timed = time_forms(run, *removed, point, batch_size);
       passes.forward += timed.forward;
     }

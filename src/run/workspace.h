@@ -69,8 +69,8 @@ struct Workspace {
 /// The stage that evaluates a point.
 Stage stage_of(const PointSpec& spec);
 
-/// The points of one seed that need not be evaluated again, by this attempt or by an earlier one: which stage or attempt
-/// found a point makes no difference to what a later one does.
+/// The points of one seed that need not be evaluated again, by this attempt or by an earlier one: which stage or
+/// attempt found a point makes no difference to what a later one does.
 struct KnownPoints {
   std::set<std::string> ids;                   // done, or failed and not to be retried
   std::map<std::string, std::string> by_mask;  // mask hash to the point that evaluated it on intact weights

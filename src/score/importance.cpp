@@ -137,8 +137,8 @@ std::vector<Importance> importance(const std::vector<ScoreRequest>& requests, co
       result.examples = input.examples;
       result.forward = static_cast<int64_t>(input.batches.size());
       result.backward = running[r].needs.any_gradient() ? result.forward : 0;
+      result.dur_s = monotonic_seconds() - start;  // of the pass they share
     }
-    result.dur_s = monotonic_seconds() - start;
   }
   return results;
 }

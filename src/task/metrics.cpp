@@ -93,6 +93,18 @@ std::shared_ptr<const Bootstrap> SharedBootstrap::get(size_t n, const MetricInpu
   return last_;
 }
 
+Resampled SharedBootstrap::base(const std::string& name, const SumMetric& metric,
+                                std::shared_ptr<const Bootstrap> bootstrap) const {
+  const std::lock_guard lock(mutex_);
+  Base& base = bases_[name];
+  if (base.bootstrap != bootstrap || base.columns != metric.columns.columns) {
+    base.resampled = bootstrap->resample(metric.columns, metric.statistic);
+    base.columns = metric.columns.columns;
+    base.bootstrap = std::move(bootstrap);
+  }
+  return base.resampled;
+}
+
 int64_t label_count(const Outcomes& outcomes) {
   int64_t count = 0;
   for (const Outcome& outcome : outcomes)
@@ -155,8 +167,8 @@ MetricResult mean_loss(const std::string& name, double scale, const MetricInput&
   if (input.base) {
     const auto bootstrap = shared.get(input.outcomes.size(), input);
     const SumMetric now = scaled(input.outcomes), before = scaled(*input.base);
-    result.difference = paired_bootstrap(bootstrap->resample(now.columns, now.statistic),
-                                         bootstrap->resample(before.columns, before.statistic));
+    result.difference =
+        paired_bootstrap(bootstrap->resample(now.columns, now.statistic), shared.base(name, before, bootstrap));
   }
   return result;
 }
@@ -172,7 +184,7 @@ MetricResult resampled_metric(const std::string& name, SumMetric (*make)(const O
   result.estimate = bootstrap_estimate(resampled);
   if (input.base) {
     const SumMetric before = make(*input.base);
-    result.difference = paired_bootstrap(resampled, bootstrap->resample(before.columns, before.statistic));
+    result.difference = paired_bootstrap(resampled, shared.base(name, before, bootstrap));
   }
   return result;
 }

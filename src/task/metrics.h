@@ -2,8 +2,11 @@
 // (formats.md section 14).
 #pragma once
 
+#include <map>
 #include <memory>
 #include <mutex>
+#include <string>
+#include <vector>
 
 #include "stats/bootstrap.h"
 #include "task/task.h"
@@ -21,11 +24,19 @@ struct SumMetric {
 class SharedBootstrap {
  public:
   std::shared_ptr<const Bootstrap> get(size_t n, const MetricInput& input) const;
+  /// Metric `name` of the unpruned model, which every point of a seed is compared with: resampled once.
+  Resampled base(const std::string& name, const SumMetric& metric, std::shared_ptr<const Bootstrap> bootstrap) const;
 
  private:
+  struct Base {
+    std::shared_ptr<const Bootstrap> bootstrap;
+    std::vector<std::vector<double>> columns;
+    Resampled resampled;
+  };
   mutable std::mutex mutex_;
   mutable std::shared_ptr<const Bootstrap> last_;
   mutable uint64_t seed_ = 0;
+  mutable std::map<std::string, Base> bases_;  // by metric
 };
 
 /// Number of labels: what the outcomes say, or else one more than the largest label that occurs.

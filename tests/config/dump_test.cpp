@@ -177,31 +177,4 @@ TEST_CASE("the reference of a plug-in has name, type, default and help of each o
   CHECK(tsv[1].default_value == "64");
 }
 
-TEST_CASE("the reference of a configuration goes into its sections", "[config]") {
-  std::map<std::string, OptionHelp> by_name;
-  for (const OptionHelp& option : config_help<Experiment>()) by_name[option.name] = option;
-  CHECK(by_name.at("seeds").type == "list, each: whole number, at least 0");
-  CHECK(by_name.at("seeds").default_value == "[1]");
-  CHECK(by_name.at("train.learning_rate").default_value == "1.0e-05");
-  CHECK(by_name.at("train.lr_scheduler_type").type == "one of constant, linear, cosine");
-  CHECK(by_name.at("surgery.timing.repeats").default_value == "9");
-  CHECK(by_name.at("baseline").type == "path of a file, or null");
-  CHECK(by_name.at("data").type == "section, type: synthetic, tsv");
-  CHECK(by_name.at("score.methods").type == "list, each: name or {name: options}: entropy, gradient, random");
-}
-
-TEST_CASE("the difference of two configurations lists the keys that differ", "[config]") {
-  const Json a = config_json(load_text(kSmall).value);
-  const Json b = config_json(load_text(kSmall, {"seeds=[1,2]", "train.max_steps=5", "data.examples=9"}).value);
-  const auto found = config_diff(a, b);
-  REQUIRE(found.size() == 3);
-  CHECK(found[0].path == "seeds");
-  CHECK(found[0].b == Json({1, 2}));
-  CHECK(found[1].path == "data.examples");
-  CHECK(found[1].a == 100);
-  CHECK(found[2].path == "train.max_steps");
-  CHECK(found[2].a.is_null());
-  CHECK(config_diff(a, a).empty());
-}
-
 }  // namespace headprune::zoo
