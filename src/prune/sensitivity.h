@@ -2,10 +2,9 @@
 //
 // Points of a table have no sweep and no rule. Their specs:
 //   leave_one_out  table kind layer head heads_removed=1           heads_total: of the model
-//   all_but_one    table kind layer heads_removed=H-1              heads_total: of the block. The head kept is not in
-//   the
-//                  spec, because it is chosen only when the point is evaluated; it is the one head of the block that
-//                  is not in `removed`
+//   all_but_one    table kind layer heads_removed=H-1              heads_total: of the block
+//                  The head kept is not in the spec, because it is chosen only when the point is evaluated; it is the
+//                  one head of the block that is not in `removed`.
 //   layer_removed  table kind layer heads_removed=H                heads_total: of the block
 //   layer_curve    table method draw kind layer heads_removed      heads_total: of the block
 // Blocks without heads have no points.
