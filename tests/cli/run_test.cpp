@@ -63,13 +63,16 @@ TEST_CASE("the effective configuration of a run runs as it is, to the same resul
 }
 
 TEST_CASE("a changed experiment gets a folder of its own, and --out refuses another's with the difference", "[cli]") {
-  const fs::path run = finished_run();
-  const fs::path home = run.parent_path().parent_path();
-  const Finished other = headprune_in(home, {"run", "small.yaml", "--out", "runs/small", "train.learning_rate=1e-3"});
+  const Scratch home;  // a copy: other tests look at what stands beside the finished run
+  write_file(home / "small.yaml", kSmallExperiment);
+  fs::create_directory(home / "runs");
+  fs::copy(finished_run(), home / "runs/small", fs::copy_options::recursive);
+  const Finished other =
+      headprune_in(home.path(), {"run", "small.yaml", "--out", "runs/small", "train.learning_rate=1e-3"});
   CHECK(other.code == 2);
   CHECK(other.err.find("train.learning_rate") != std::string::npos);
   const Finished changed =
-      headprune_in(home, {"run", "small.yaml", "train.max_steps=2", "seeds=[1]", "--until", "model"});
+      headprune_in(home.path(), {"run", "small.yaml", "train.max_steps=2", "seeds=[1]", "--until", "model"});
   INFO(changed.err);
   CHECK(changed.code == 0);
   CHECK(fs::exists(home / "runs/small-2/journal.jsonl"));
