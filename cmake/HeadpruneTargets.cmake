@@ -2,13 +2,22 @@
 # the linker. Objects do not travel through other libraries, so an executable links the whole closure of a folder.
 
 function(headprune_flags target)
-  target_compile_options(${target} PRIVATE -Wall -Wextra -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual)
+  # GCC takes an empty std::optional for an uninitialized one once enough is inlined.
+  target_compile_options(${target} PRIVATE -Wall -Wextra -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual -Wno-maybe-uninitialized)
   if(HEADPRUNE_WERROR)
     target_compile_options(${target} PRIVATE -Werror)
   endif()
   if(HEADPRUNE_SANITIZE)
     target_compile_options(${target} PRIVATE -fsanitize=${HEADPRUNE_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=undefined)
     target_link_options(${target} PRIVATE -fsanitize=${HEADPRUNE_SANITIZE})
+  endif()
+endfunction()
+
+# headprune_unity(TARGET): most of a file's compile time is headers and templates, paid for again in each file, so
+# several files go to the compiler as one. HEADPRUNE_UNITY=OFF compiles each on its own (a clang-tidy run wants that).
+function(headprune_unity target)
+  if(HEADPRUNE_UNITY)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${HEADPRUNE_UNITY_BATCH} UNITY_BUILD_UNIQUE_ID HP_UNITY_ID)
   endif()
 endfunction()
 
@@ -30,6 +39,7 @@ function(headprune_library folder)
   cmake_parse_arguments(ARG "TORCH" "" "SOURCES;DEPENDS;LINK" ${ARGN})
   add_library(hp_${folder} OBJECT ${ARG_SOURCES})
   headprune_flags(hp_${folder})
+  headprune_unity(hp_${folder})
   target_include_directories(hp_${folder} PUBLIC ${PROJECT_SOURCE_DIR}/src)
   set(closure ${folder})
   set(links ${ARG_LINK})
@@ -66,6 +76,7 @@ function(headprune_test folder)
   endif()
   add_executable(test_${folder} ${ARG_SOURCES})
   headprune_flags(test_${folder})
+  headprune_unity(test_${folder})
   target_include_directories(test_${folder} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
   headprune_link(test_${folder} ${ARG_FOLDER})
   target_link_libraries(test_${folder} PRIVATE hp_test_main)

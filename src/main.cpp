@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <exception>
 
-#include "cli/cli.h"
+#include "cli/run_command.h"
 #include "config/problems.h"
 #include "core/error.h"
 #include "record/host.h"

@@ -6,9 +6,11 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "cli/run_command.h"
 #include "config/load.h"
 #include "core/log.h"
 #include "record/host.h"
+#include "run/experiment.h"
 
 namespace headprune {
 

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "core/error.h"
-#include "run/experiment.h"
 
 namespace headprune {
 
@@ -42,9 +41,6 @@ void add_list(CommandLine& line);
 void add_config(CommandLine& line);
 void add_inspect(CommandLine& line);
 void add_runs(CommandLine& line);
-
-/// Parses and runs. Throws Error and ConfigError.
-ExitCode run_command(int argc, char** argv);
 
 /// Text or JSON that was asked for, to stdout.
 void print_result(const std::string& text);

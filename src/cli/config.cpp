@@ -3,6 +3,7 @@
 #include "cli/cli.h"
 #include "config/dump.h"
 #include "config/load.h"
+#include "run/experiment.h"
 
 namespace headprune {
 

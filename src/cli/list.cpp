@@ -2,6 +2,7 @@
 
 #include "cli/cli.h"
 #include "config/dump.h"
+#include "run/experiment.h"
 
 namespace headprune {
 

@@ -12,6 +12,7 @@
 #include "core/files.h"
 #include "core/text.h"
 #include "report/terminal.h"
+#include "run/experiment.h"
 #include "run/plan.h"
 
 namespace headprune {

@@ -2,6 +2,7 @@
 
 #include "cli/cli.h"
 #include "config/load.h"
+#include "run/experiment.h"
 #include "run/plan.h"
 
 namespace headprune {

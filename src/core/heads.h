@@ -38,6 +38,8 @@ std::string to_string(const HeadId& head);
 struct BlockHeads {
   BlockId id;
   std::vector<int64_t> heads;
+
+  int64_t count() const { return static_cast<int64_t>(heads.size()); }
 };
 
 /// A model's attention modules in the order kind, then layer.

@@ -227,6 +227,11 @@ std::string dump_json_file(const Json& json) {
   return json.dump(1, ' ', /*ensure_ascii=*/false, Json::error_handler_t::replace) + "\n";
 }
 
+std::string member_text(const Json& json, const char* key) {
+  if (!json.is_object() || !json.contains(key)) return "unknown";
+  return json[key].is_string() ? json[key].get<std::string>() : json[key].dump();
+}
+
 std::string canonical_json(const Json& json) {
   std::string out;
   append_canonical(json, out);

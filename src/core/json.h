@@ -29,6 +29,9 @@ std::string dump_json_file(const Json& json);
 /// std::logic_error for a non-finite number.
 std::string canonical_json(const Json& json);
 
+/// Member `key` as text for a person: a string as it is, anything else as JSON, "unknown" where there is none.
+std::string member_text(const Json& json, const char* key);
+
 /// Thrown by parse_json() for a key that one object has twice.
 class DuplicateKeyError : public Error {
  public:

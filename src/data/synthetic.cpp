@@ -15,9 +15,7 @@
 
 namespace headprune {
 
-namespace {
-
-struct Counts {
+struct SyntheticCounts {
   int64_t train = 4000, dev = 1000, test = 1000;
 
   template <class V>
@@ -32,6 +30,8 @@ struct Counts {
   }
 };
 
+namespace {
+
 /// A sequence belongs to one part by its hash, so that the parts share no sequence.
 Part home_of(const std::vector<int64_t>& tokens) {
   std::string text;
@@ -44,7 +44,7 @@ Part home_of(const std::vector<int64_t>& tokens) {
 class SyntheticSource : public DataSource {
  public:
   struct Options {
-    Counts examples;
+    SyntheticCounts examples;
     int64_t keys = 4;
     int64_t classes = 4;
     int64_t fillers = 0;

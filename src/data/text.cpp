@@ -19,9 +19,7 @@ struct EnumNames<TextUnit> {
                                                                {"byte", TextUnit::byte}};
 };
 
-namespace {
-
-struct Fractions {
+struct TextFractions {
   double train = 0.9, dev = 0.05, test = 0.05;
 
   template <class V>
@@ -39,6 +37,8 @@ struct Fractions {
     return part == Part::dev ? dev : test;
   }
 };
+
+namespace {
 
 int64_t line_of(std::string_view text, size_t offset) {
   return 1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(offset), '\n');
@@ -66,7 +66,7 @@ class TextSource : public DataSource {
   struct Options {
     std::filesystem::path path;
     TextUnit unit = TextUnit::character;
-    Fractions fractions;
+    TextFractions fractions;
     int64_t context_length = 128;
     int64_t vocabulary_size = 1000;
     RoleOptions roles;

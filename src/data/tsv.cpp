@@ -14,9 +14,7 @@
 
 namespace headprune {
 
-namespace {
-
-struct FileNames {
+struct TsvFiles {
   std::string train = "train.tsv", dev = "dev.tsv", test = "test.tsv";
 
   template <class V>
@@ -27,7 +25,7 @@ struct FileNames {
   }
 };
 
-struct Cut {
+struct TsvCut {
   Part from = Part::train;
   double fraction = 0.1;
 
@@ -38,8 +36,8 @@ struct Cut {
   }
 };
 
-struct Cuts {
-  std::optional<Cut> train, dev, test;
+struct TsvCuts {
+  std::optional<TsvCut> train, dev, test;
 
   template <class V>
   void fields(V& v) {
@@ -47,11 +45,13 @@ struct Cuts {
     v("dev", dev, "cut the dev part from another");
     v("test", test, "cut the test part from another");
   }
-  const std::optional<Cut>& of(Part part) const {
+  const std::optional<TsvCut>& of(Part part) const {
     if (part == Part::train) return train;
     return part == Part::dev ? dev : test;
   }
 };
+
+namespace {
 
 /// Unicode simple lower-casing, code point by code point.
 std::string lower_case(std::string_view text) {
@@ -85,8 +85,8 @@ class TsvSource : public DataSource {
  public:
   struct Options {
     std::filesystem::path path;
-    FileNames files;
-    Cuts cut;
+    TsvFiles files;
+    TsvCuts cut;
     bool header = false;
     std::vector<std::string> text = {"0"};
     std::string label = "1";
@@ -169,7 +169,7 @@ CrossProblems TsvSource::Options::problems() const {
 
 std::filesystem::path TsvSource::file_of(Part part) const {
   if (!fs::is_directory(options_.path)) return part == Part::train ? options_.path : fs::path();
-  const FileNames& names = options_.files;
+  const TsvFiles& names = options_.files;
   if (part == Part::train) return options_.path / names.train;
   return options_.path / (part == Part::dev ? names.dev : names.test);
 }
@@ -223,7 +223,7 @@ PartRows TsvSource::read_part(Part part) const {
 }
 
 void TsvSource::cut_part(Part part, AllRows& all, uint64_t seed, Dataset& dataset) const {
-  const Cut& cut = *options_.cut.of(part);
+  const TsvCut& cut = *options_.cut.of(part);
   PartRows& from = all[static_cast<size_t>(cut.from)];
   PartRows& to = all[static_cast<size_t>(part)];
   // Fractions are of the file: a second cut from the same part counts what the first one took.

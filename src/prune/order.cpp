@@ -14,11 +14,9 @@ bool may_go(const BlockId& block, const std::vector<Kind>& kinds) {
   return kinds.empty() || std::find(kinds.begin(), kinds.end(), block.kind) != kinds.end();
 }
 
-int64_t head_count(const BlockHeads& block) { return static_cast<int64_t>(block.heads.size()); }
-
 /// Heads of a block that its limits let go.
 int64_t removable(const BlockHeads& block, const OrderLimits& limits) {
-  return may_go(block.id, limits.kinds) ? std::max<int64_t>(0, head_count(block) - limits.min_heads_per_layer) : 0;
+  return may_go(block.id, limits.kinds) ? std::max<int64_t>(0, block.count() - limits.min_heads_per_layer) : 0;
 }
 
 /// The number without limits.
@@ -29,7 +27,7 @@ RemovalTarget wanted(double fraction, const Blocks& blocks, const OrderLimits& l
     return target;
   }
   for (const BlockHeads& block : blocks) {
-    target.per_block.push_back(may_go(block.id, limits.kinds) ? heads_for_fraction(fraction, head_count(block)) : 0);
+    target.per_block.push_back(may_go(block.id, limits.kinds) ? heads_for_fraction(fraction, block.count()) : 0);
     target.heads += target.per_block.back();
   }
   return target;
@@ -53,7 +51,7 @@ std::vector<HeadId> ascending_order(const Blocks& blocks, const PerBlock& values
   for (size_t b = 0; b < blocks.size(); ++b) {
     if (!may_go(blocks[b].id, kinds)) continue;
     const torch::Tensor block = values.at(b).to(torch::kCPU, torch::kFloat64).contiguous();  // [H]
-    TORCH_CHECK(block.numel() == head_count(blocks[b]), "an order needs one value a head");
+    TORCH_CHECK(block.numel() == blocks[b].count(), "an order needs one value a head");
     for (size_t h = 0; h < blocks[b].heads.size(); ++h) {
       const HeadId head{blocks[b].id, blocks[b].heads[h]};
       if (!removed.contains(head)) ranked.emplace_back(block.const_data_ptr<double>()[h], head);
@@ -79,7 +77,7 @@ std::string kinds_text(const std::vector<Kind>& kinds) {
 int64_t count_heads(const Blocks& blocks, const std::vector<Kind>& kinds) {
   int64_t count = 0;
   for (const BlockHeads& block : blocks)
-    if (may_go(block.id, kinds)) count += head_count(block);
+    if (may_go(block.id, kinds)) count += block.count();
   if (count == 0)
     fail(ExitCode::usage, "kinds: {}: the model has no head of that kind; name kinds that it has", kinds_text(kinds));
   return count;
@@ -91,8 +89,7 @@ double largest_fraction(const Blocks& blocks, const OrderLimits& limits) {
   for (const BlockHeads& block : blocks) {
     if (block.heads.empty() || !may_go(block.id, limits.kinds)) continue;
     all += removable(block, limits);
-    tightest =
-        std::min(tightest, static_cast<double>(removable(block, limits)) / static_cast<double>(head_count(block)));
+    tightest = std::min(tightest, static_cast<double>(removable(block, limits)) / static_cast<double>(block.count()));
   }
   if (limits.scope == Scope::layer) return tightest;
   return static_cast<double>(all) / static_cast<double>(count_heads(blocks, limits.kinds));

@@ -7,8 +7,6 @@
 namespace headprune {
 namespace {
 
-int64_t head_count(const BlockHeads& block) { return static_cast<int64_t>(block.heads.size()); }
-
 /// Blocks that have heads, each as a model of one block.
 std::vector<Blocks> single_blocks(const Blocks& blocks) {
   std::vector<Blocks> result;
@@ -33,7 +31,7 @@ PlannedPoint block_point(Table table, int64_t seed, const BlockHeads& block, int
   point.spec.kind = to_string(block.id.kind);
   point.spec.layer = block.id.layer;
   point.spec.heads_removed = heads_removed;
-  point.heads_total = head_count(block);
+  point.heads_total = block.count();
   point.fraction = static_cast<double>(heads_removed) / static_cast<double>(point.heads_total);
   return point;
 }
@@ -68,7 +66,7 @@ HeadSet others(const BlockHeads& block, int64_t kept) {
 void all_but_one(const SensitivityInput& input, const Blocks& blocks) {
   for (const BlockHeads& block : blocks) {
     if (block.heads.empty()) continue;
-    PlannedPoint point = block_point(Table::all_but_one, input.seed, block, head_count(block) - 1);
+    PlannedPoint point = block_point(Table::all_but_one, input.seed, block, block.count() - 1);
     if (input.host.done(point.spec)) continue;
     if (block.heads.size() > 1) {
       std::vector<HeadSet> masks;
@@ -89,7 +87,7 @@ void all_but_one(const SensitivityInput& input, const Blocks& blocks) {
 void layer_removed(const SensitivityInput& input, const Blocks& blocks) {
   for (const BlockHeads& block : blocks) {
     if (block.heads.empty()) continue;
-    PlannedPoint point = block_point(Table::layer_removed, input.seed, block, head_count(block));
+    PlannedPoint point = block_point(Table::layer_removed, input.seed, block, block.count());
     point.removed = others(block, -1);
     evaluate_unless_done(input, point);
   }
@@ -144,7 +142,7 @@ SensitivityPlan plan_sensitivity(const SensitivityOptions& options, const Blocks
       case Table::all_but_one:
         plan.points += with_heads;
         for (const BlockHeads& block : blocks)
-          if (block.heads.size() > 1) plan.select_masks += head_count(block);
+          if (block.heads.size() > 1) plan.select_masks += block.count();
         break;
       case Table::layer_removed:
         plan.points += with_heads;

@@ -12,8 +12,6 @@
 namespace headprune {
 namespace {
 
-constexpr double kAlpha = 0.05;
-
 struct Place {
   size_t position;
   std::string label;

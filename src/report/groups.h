@@ -14,6 +14,9 @@
 
 namespace headprune {
 
+/// Level below which p or q counts as significant.
+constexpr double kAlpha = 0.05;
+
 /// A metric over the members of a group.
 struct MetricSummary {
   std::string name;

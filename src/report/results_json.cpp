@@ -12,19 +12,14 @@ namespace {
 
 double seconds_of(const std::string& time) { return time.empty() ? 0.0 : unix_seconds(time); }
 
-std::string text_of(const Json& json, const char* key) {
-  if (!json.is_object() || !json.contains(key)) return "unknown";
-  return json[key].is_string() ? json[key].get<std::string>() : json[key].dump();
-}
-
 /// Nothing of the host: two machines with one fingerprint write the same file.
 std::string environment_text(const Record& record) {
   std::vector<std::string> lines = {
-      fmt::format("headprune {} ({})", text_of(record.tool, "version"), text_of(record.tool, "git")),
-      fmt::format("compiler {}", text_of(record.tool, "compiler"))};
+      fmt::format("headprune {} ({})", member_text(record.tool, "version"), member_text(record.tool, "git")),
+      fmt::format("compiler {}", member_text(record.tool, "compiler"))};
   if (record.fingerprint.is_object()) {
     for (const auto& [key, value] : record.fingerprint.items()) {
-      lines.push_back(fmt::format("{} {}", key, text_of(record.fingerprint, key.c_str())));
+      lines.push_back(fmt::format("{} {}", key, member_text(record.fingerprint, key.c_str())));
     }
   }
   std::string text;
@@ -126,7 +121,7 @@ Json results_json(const Record& record, const std::vector<AgreementRow>& agreeme
   }
   if (record.facts) add_task(record, facts, json);
   json["config"] = config_json(facts);
-  json["git_hash"] = text_of(record.tool, "git");
+  json["git_hash"] = member_text(record.tool, "git");
   json["date"] = seconds_of(record.started);
   json["pretty_env_info"] = environment_text(record);
   json["task_hashes"] = Json::object();

@@ -10,11 +10,6 @@ namespace {
 
 constexpr size_t kShortId = 12;
 
-std::string text_of(const Json& json, const char* key) {
-  if (!json.is_object() || !json.contains(key)) return "unknown";
-  return json[key].is_string() ? json[key].get<std::string>() : json[key].dump();
-}
-
 std::string points_text(const PointCounts& points) {
   std::string text = fmt::format("{}/{}", points.done, points.total);
   if (points.failed > 0) text += fmt::format(", {} failed", points.failed);
@@ -46,19 +41,20 @@ std::string run_info_text(const RunSummary& run, const RunContext& context,
       {"points", points_text(run.points)},
       {"created", run.created},
       {"experiment", run.experiment_id},
-      {"tool", fmt::format("headprune {} ({}{})", text_of(context.tool, "version"), text_of(context.tool, "git"),
-                           text_of(context.tool, "dirty") == "true" ? ", with changes" : "")},
-      {"host", fmt::format("{}, {}", text_of(context.host, "name"), text_of(context.host, "cpu"))}};
+      {"tool",
+       fmt::format("headprune {} ({}{})", member_text(context.tool, "version"), member_text(context.tool, "git"),
+                   member_text(context.tool, "dirty") == "true" ? ", with changes" : "")},
+      {"host", fmt::format("{}, {}", member_text(context.host, "name"), member_text(context.host, "cpu"))}};
   if (!run.stage.empty()) rows.insert(rows.begin() + 2, {"stage", run.stage});
   if (!context.argv.empty()) rows.push_back({"command", join(context.argv, " ")});
   for (const Json& input : context.inputs) {
-    rows.push_back({text_of(input, "role"),
-                    fmt::format("{} ({})", text_of(input, "path"), text_of(input, "sha256").substr(0, kShortId))});
+    rows.push_back({member_text(input, "role"), fmt::format("{} ({})", member_text(input, "path"),
+                                                            member_text(input, "sha256").substr(0, kShortId))});
   }
   if (context.fingerprint.is_object()) {
     std::vector<std::string> parts;
     for (const auto& [key, value] : context.fingerprint.items()) {
-      parts.push_back(fmt::format("{} {}", key, text_of(context.fingerprint, key.c_str())));
+      parts.push_back(fmt::format("{} {}", key, member_text(context.fingerprint, key.c_str())));
     }
     rows.push_back({"fingerprint", join(parts, ", ")});
   }

@@ -13,9 +13,6 @@
 namespace headprune {
 namespace {
 
-constexpr const char* kBold = "1";
-constexpr double kLevel = 0.05;
-
 using Q = std::map<std::pair<std::string, std::string>, double>;
 
 /// How many of a group's members have a q, and how many of those are below the level.
@@ -30,7 +27,7 @@ Significance significance(const PointGroup& group, const std::string& metric, co
     const auto own = q.find({member->point, metric});
     if (own == q.end()) continue;
     ++result.tested;
-    result.found += own->second < kLevel ? 1 : 0;
+    result.found += own->second < kAlpha ? 1 : 0;
   }
   return result;
 }

@@ -13,7 +13,6 @@
 namespace headprune {
 namespace {
 
-constexpr const char* kBold = "1";
 constexpr int64_t kEnoughDraws = 5;  // formats.md section 14
 
 /// The curves of one sweep that can stand in one table.

@@ -15,9 +15,7 @@
 namespace headprune {
 namespace {
 
-constexpr const char* kBold = "1";
 constexpr const char* kAlarm = "31";
-constexpr double kAlpha = 0.05;
 constexpr const char* kStages[] = {"data", "model", "evaluate", "score", "prune", "sensitivity", "surgery", "results"};
 
 /// Three digits at least, and never an exponent.

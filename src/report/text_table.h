@@ -35,5 +35,6 @@ std::string count_text(int64_t n, const std::string& noun);
 std::string wrapped(const std::string& text, size_t width, size_t indent);
 /// What is around `text` with colour: an ANSI code such as "1" (bold); the text alone without.
 std::string coloured(const std::string& text, const char* code, bool colour);
+constexpr const char* kBold = "1";
 
 }  // namespace headprune

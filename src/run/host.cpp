@@ -210,7 +210,7 @@ std::optional<Importance> recorded_importance(const Record& record, const ScoreK
   scores.backward = stored.done->backward;
   scores.dur_s = stored.done->dur_s;
   for (const BlockHeads& block : blocks) {
-    const auto size = static_cast<int64_t>(block.heads.size());
+    const auto size = block.count();
     torch::Tensor values = torch::zeros({size}, torch::kFloat64);   // [H]
     torch::Tensor stderrs = torch::zeros({size}, torch::kFloat64);  // [H]
     const auto row = stored.blocks.find(block.id);

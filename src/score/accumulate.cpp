@@ -8,13 +8,11 @@
 namespace headprune {
 namespace {
 
-int64_t head_count(const BlockHeads& block) { return static_cast<int64_t>(block.heads.size()); }
-
-torch::Tensor zeros(const BlockHeads& block) { return torch::zeros({head_count(block)}, torch::kFloat64); }
+torch::Tensor zeros(const BlockHeads& block) { return torch::zeros({block.count()}, torch::kFloat64); }
 
 /// Moves values to where sums are kept. [B, H] float64, CPU; removed heads read 0, whatever stood there.
 torch::Tensor checked_values(const torch::Tensor& values, const Batch& batch, const FiniteCheck& check) {
-  TORCH_CHECK(values.dim() == 2 && values.size(0) == batch.size() && values.size(1) == head_count(check.block),
+  TORCH_CHECK(values.dim() == 2 && values.size(0) == batch.size() && values.size(1) == check.block.count(),
               "a score gave values of another shape than [B, H]");
   const torch::Tensor wide = values.to(torch::kCPU, torch::kFloat64);
   require_finite(wide, batch, check);
@@ -26,7 +24,7 @@ torch::Tensor checked_values(const torch::Tensor& values, const Batch& batch, co
 PerBlock surviving_heads(const Blocks& blocks, const HeadSet& removed) {
   PerBlock result;
   for (const BlockHeads& block : blocks) {
-    torch::Tensor survives = torch::ones({head_count(block)}, torch::kBool);
+    torch::Tensor survives = torch::ones({block.count()}, torch::kBool);
     for (size_t h = 0; h < block.heads.size(); ++h) {
       if (removed.contains({block.id, block.heads[h]})) survives[static_cast<int64_t>(h)] = false;
     }

@@ -8,7 +8,7 @@ namespace headprune {
 TEST_CASE("every bad experiment is answered with its message and position before anything starts", "[cli]") {
   const std::vector<ConfigCase> cases = read_config_cases(HEADPRUNE_SOURCE_DIR "/tests/cli/bad_experiments.txt");
   CHECK(cases.size() >= 40);
-  const Scratch scratch;
+  const TestFolder scratch;
   for (ConfigCase bad : cases) {
     INFO(bad.name);
     replace_all(bad.expected, "$FOLDER", scratch.path().string());

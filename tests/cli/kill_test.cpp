@@ -39,7 +39,7 @@ void check_same(const fs::path& run, const fs::path& reference) {
 }  // namespace
 
 TEST_CASE("killed at a dozen random moments, a run ends with the bytes of an uninterrupted one", "[cli][kill]") {
-  const Scratch calm, killed;
+  const TestFolder calm, killed;
   write_experiment(calm.path());
   write_experiment(killed.path());
   const Finished reference = headprune_in(calm.path(), kRun);
@@ -66,7 +66,7 @@ TEST_CASE("killed at a dozen random moments, a run ends with the bytes of an uni
 }
 
 TEST_CASE("killed while it starts, a run folder is continued all the same", "[cli][kill]") {
-  const Scratch calm, killed;
+  const TestFolder calm, killed;
   write_experiment(calm.path());
   write_experiment(killed.path());
   REQUIRE(headprune_in(calm.path(), kRun).code == 0);
@@ -85,7 +85,7 @@ TEST_CASE("killed while it starts, a run folder is continued all the same", "[cl
 }
 
 TEST_CASE("a first SIGINT or SIGTERM stops cleanly with its exit code and the run continues", "[cli][kill]") {
-  const Scratch calm, stopped;
+  const TestFolder calm, stopped;
   write_experiment(calm.path());
   write_experiment(stopped.path());
   REQUIRE(headprune_in(calm.path(), kRun).code == 0);
@@ -108,7 +108,7 @@ TEST_CASE("a first SIGINT or SIGTERM stops cleanly with its exit code and the ru
 }
 
 TEST_CASE("a full disk is exit 74, damages nothing, and the run continues once there is space", "[cli][disk]") {
-  const Scratch calm, full;
+  const TestFolder calm, full;
   write_experiment(calm.path());
   write_experiment(full.path());
   REQUIRE(headprune_in(calm.path(), kRun).code == 0);

@@ -27,17 +27,6 @@ report: {bootstrap_iters: 200}
 runtime: {threads: 1}
 )yaml";
 
-Scratch::Scratch() {
-  std::string name = (fs::temp_directory_path() / "headprune-test-XXXXXX").string();
-  if (!mkdtemp(name.data())) throw std::runtime_error("mkdtemp failed");
-  path_ = name;
-}
-
-Scratch::~Scratch() {
-  std::error_code ignored;
-  fs::remove_all(path_, ignored);
-}
-
 Program::Program(const std::vector<std::string>& arguments, const fs::path& folder,
                  const std::vector<std::string>& environment) {
   static int count = 0;

@@ -7,26 +7,13 @@
 #include <vector>
 
 #include "core/files.h"
+#include "support/folder.h"
 
 namespace headprune {
 
 struct Finished {
   int code = -1;  // exit code; 128 + signal when a signal ended it
   std::string out, err;
-};
-
-/// A folder of its own that is gone afterwards.
-class Scratch {
- public:
-  Scratch();
-  ~Scratch();
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
-  const fs::path& path() const { return path_; }
-  fs::path operator/(const std::string& name) const { return path_ / name; }
-
- private:
-  fs::path path_;
 };
 
 /// A running headprune, started in `folder`; stdout and stderr go to files inside it.

@@ -12,7 +12,7 @@ Json json_file(const fs::path& path) { return parse_json(read_file(path), path.s
 
 /// The small experiment, run once for all tests of this file.
 const fs::path& finished_run() {
-  static const Scratch scratch;
+  static const TestFolder scratch;
   static const fs::path folder = [] {
     write_file(scratch / "small.yaml", kSmallExperiment);
     const Finished finished = headprune_in(scratch.path(), {"run", "small.yaml"});
@@ -53,7 +53,7 @@ TEST_CASE("running again continues a finished run without computing anything", "
 
 TEST_CASE("the effective configuration of a run runs as it is, to the same results", "[cli]") {
   const fs::path run = finished_run();
-  const Scratch scratch;
+  const TestFolder scratch;
   write_file(scratch / "config.yaml", read_file(run / "config.yaml"));
   const Finished finished = headprune_in(scratch.path(), {"run", "config.yaml", "--out", "copy"});
   INFO(finished.err);
@@ -63,7 +63,7 @@ TEST_CASE("the effective configuration of a run runs as it is, to the same resul
 }
 
 TEST_CASE("a changed experiment gets a folder of its own, and --out refuses another's with the difference", "[cli]") {
-  const Scratch home;  // a copy: other tests look at what stands beside the finished run
+  const TestFolder home;  // a copy: other tests look at what stands beside the finished run
   write_file(home / "small.yaml", kSmallExperiment);
   fs::create_directory(home / "runs");
   fs::copy(finished_run(), home / "runs/small", fs::copy_options::recursive);
@@ -79,7 +79,7 @@ TEST_CASE("a changed experiment gets a folder of its own, and --out refuses anot
 }
 
 TEST_CASE("another fingerprint is exit 12, and --accept-fingerprint marks the results", "[cli]") {
-  const Scratch scratch;
+  const TestFolder scratch;
   write_file(scratch / "small.yaml", kSmallExperiment);
   const std::vector<std::string> quick = {"run", "small.yaml", "--out", "out", "seeds=[1]", "--smoke"};
   REQUIRE(headprune_in(scratch.path(), quick).code == 0);
@@ -94,7 +94,7 @@ TEST_CASE("another fingerprint is exit 12, and --accept-fingerprint marks the re
 }
 
 TEST_CASE("--until stops after a stage and a plain run goes on to the same results", "[cli]") {
-  const Scratch scratch;
+  const TestFolder scratch;
   write_file(scratch / "small.yaml", kSmallExperiment);
   REQUIRE(headprune_in(scratch.path(), {"run", "small.yaml", "--out", "out", "--until", "score"}).code == 0);
   const Json partial = json_file(scratch / "out/results.json");
@@ -110,7 +110,7 @@ TEST_CASE("--until stops after a stage and a plain run goes on to the same resul
 }
 
 TEST_CASE("--dry-run and validate print points, passes and disk, and write nothing", "[cli]") {
-  const Scratch scratch;
+  const TestFolder scratch;
   write_file(scratch / "small.yaml", kSmallExperiment);
   for (const char* command : {"validate", "run"}) {
     std::vector<std::string> arguments = {command, "small.yaml"};
@@ -132,7 +132,7 @@ TEST_CASE("--dry-run and validate print points, passes and disk, and write nothi
 }
 
 TEST_CASE("--smoke goes through the whole flow with two points a sweep and table", "[cli]") {
-  const Scratch scratch;
+  const TestFolder scratch;
   write_file(scratch / "small.yaml", kSmallExperiment);
   const Finished finished = headprune_in(scratch.path(), {"run", "small.yaml", "--smoke"});
   INFO(finished.err);
@@ -145,7 +145,7 @@ TEST_CASE("--smoke goes through the whole flow with two points a sweep and table
 }
 
 TEST_CASE("starters run as they are: init prints one that validates", "[cli]") {
-  const Scratch scratch;
+  const TestFolder scratch;
   const Finished starter = headprune_in(scratch.path(), {"init"});
   REQUIRE(starter.code == 0);
   write_file(scratch / "my.yaml", starter.out);
@@ -157,7 +157,7 @@ TEST_CASE("starters run as they are: init prints one that validates", "[cli]") {
 }
 
 TEST_CASE("list shows every plug-in with its options", "[cli]") {
-  const Scratch scratch;
+  const TestFolder scratch;
   const std::pair<const char*, std::vector<const char*>> expected[] = {
       {"scores", {"entropy", "gradient_l1", "output_l2", "random"}},
       {"rules", {"from_file", "iterative", "one_shot"}},
@@ -176,7 +176,7 @@ TEST_CASE("list shows every plug-in with its options", "[cli]") {
 }
 
 TEST_CASE("config show says where values come from, and what it prints is a configuration", "[cli]") {
-  const Scratch scratch;
+  const TestFolder scratch;
   write_file(scratch / "small.yaml", kSmallExperiment);
   const Finished origins =
       headprune_in(scratch.path(), {"config", "show", "small.yaml", "train.learning_rate=1e-5", "--origins"});
@@ -195,7 +195,7 @@ TEST_CASE("config show says where values come from, and what it prints is a conf
 
 TEST_CASE("inspect recognises what a run leaves, and says what is wrong with damage", "[cli]") {
   const fs::path run = finished_run();
-  const Scratch scratch;
+  const TestFolder scratch;
   const std::pair<const char*, const char*> expected[] = {{"", "run folder"},
                                                           {"model/seed-1", "model folder"},
                                                           {"model/seed-1/model.safetensors", "safetensors file"},
@@ -235,7 +235,7 @@ TEST_CASE("runs lists, describes, verifies and compares stored runs", "[cli]") {
 
 TEST_CASE("a model trained in one run is loaded and trained on by another", "[cli]") {
   const fs::path model = finished_run() / "model/seed-1";
-  const Scratch scratch;
+  const TestFolder scratch;
   std::string yaml = kSmallExperiment;
   yaml = std::regex_replace(yaml, std::regex("model: \\{[^}]*\\}"),
                             "model: {type: encoder, init: load, path: " + model.string() + "}");
@@ -247,7 +247,7 @@ TEST_CASE("a model trained in one run is loaded and trained on by another", "[cl
 }
 
 TEST_CASE("usage errors are exit 2 with one sentence", "[cli]") {
-  const Scratch scratch;
+  const TestFolder scratch;
   write_file(scratch / "small.yaml", kSmallExperiment);
   const std::pair<std::vector<std::string>, const char*> wrong[] = {
       {{"run"}, "FILE"},
@@ -275,7 +275,7 @@ TEST_CASE("usage errors are exit 2 with one sentence", "[cli]") {
 }
 
 TEST_CASE("bad data are exit 4 with file and line, before anything is written", "[cli]") {
-  const Scratch scratch;
+  const TestFolder scratch;
   fs::create_directory(scratch / "data");
   write_file(scratch / "data/train.tsv", "good film\t1\nbad film\t0\nno label here\n");
   write_file(scratch / "data/dev.tsv", "good\t1\nbad\t0\n");

@@ -9,33 +9,12 @@
 #include "core/files.h"
 #include "core/hash.h"
 #include "support/catch.h"
+#include "support/folder.h"
 #include "zoo.h"
 
 namespace headprune::zoo {
 
 namespace {
-
-/// A folder of its own that is removed at the end.
-class Folder {
- public:
-  Folder() {
-    std::string pattern = (fs::temp_directory_path() / "headprune-config-XXXXXX").string();
-    path_ = mkdtemp(pattern.data());
-  }
-  ~Folder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  fs::path write(const std::string& name, const std::string& text) const {
-    fs::create_directories((path_ / name).parent_path());
-    std::ofstream(path_ / name, std::ios::binary) << text;
-    return path_ / name;
-  }
-  fs::path operator/(const std::string& name) const { return path_ / name; }
-
- private:
-  fs::path path_;
-};
 
 std::string load_error(const fs::path& file) {
   try {
@@ -91,7 +70,7 @@ TEST_CASE("an optional is emptied by null, by ~ and by nothing", "[config]") {
 
 TEST_CASE("layers: extends from left to right, then the file, then overrides; lists whole, sections by key",
           "[config]") {
-  const Folder folder;
+  const TestFolder folder;
   folder.write("parts/deep.yaml",
                "train: {num_train_epochs: 7, learning_rate: 0.5, warmup_ratio: 0.1}\nseeds: [9, 9]\n");
   folder.write("parts/one.yaml", "extends: [deep.yaml]\ntrain: {learning_rate: 0.25}\n");
@@ -125,7 +104,7 @@ TEST_CASE("layers: extends from left to right, then the file, then overrides; li
 }
 
 TEST_CASE("a later layer changes options of the plug-in before, or starts another from its defaults", "[config]") {
-  const Folder folder;
+  const TestFolder folder;
   folder.write("base.yaml", "name: x\ndata: {type: synthetic, examples: 7, pattern: sort}\n");
   folder.write("table.tsv", "a\tb\n");
   const auto load = [&](const std::string& text) {
@@ -145,7 +124,7 @@ TEST_CASE("a later layer changes options of the plug-in before, or starts anothe
 }
 
 TEST_CASE("relative paths start at the file that sets them, in overrides at the current folder", "[config]") {
-  const Folder folder;
+  const TestFolder folder;
   folder.write("parts/base.yaml", "output: ../out/\n");
   const fs::path file = folder.write("e.yaml", "extends: [parts/base.yaml]\n" + kSmall);
   CHECK(load_config<Experiment>(file).value.output == folder / "out");
@@ -155,7 +134,7 @@ TEST_CASE("relative paths start at the file that sets them, in overrides at the 
 }
 
 TEST_CASE("problems of an extended file name that file; only the winning path must exist", "[config]") {
-  const Folder folder;
+  const TestFolder folder;
   folder.write("base.yaml", "name: x\ndata: {type: tsv, path: missing.tsv}\ntrain: {shufle: true}\n");
   folder.write("table.tsv", "a\tb\n");
   const std::string head = "extends: [base.yaml]\ndata: {path: table.tsv}\n";
@@ -165,7 +144,7 @@ TEST_CASE("problems of an extended file name that file; only the winning path mu
 }
 
 TEST_CASE("cycles of extends are refused and drawn", "[config]") {
-  const Folder folder;
+  const TestFolder folder;
   folder.write("b.yaml", "extends: [a.yaml]\n");
   const fs::path a = folder.write("a.yaml", "extends: [b.yaml]\n" + kSmall);
   const std::string b_name = (folder / "b.yaml").string();
@@ -174,7 +153,7 @@ TEST_CASE("cycles of extends are refused and drawn", "[config]") {
 }
 
 TEST_CASE("a file that two others extend is no cycle and is listed once", "[config]") {
-  const Folder folder;
+  const TestFolder folder;
   folder.write("base.yaml", "train: {max_steps: 3}\n");
   folder.write("a.yaml", "extends: [base.yaml]\n" + kSmall);
   folder.write("b.yaml", "extends: [base.yaml]\ntrain: {shuffle: true}\n");
@@ -185,7 +164,7 @@ TEST_CASE("a file that two others extend is no cycle and is listed once", "[conf
 
 TEST_CASE("a missing extended file is reported where it is named, without guessing at what it would have set",
           "[config]") {
-  const Folder folder;
+  const TestFolder folder;
   const fs::path file = folder.write("e.yaml", "extends: [none.yaml]\nseeds: [x]\n");
   const std::string found = load_error(file);
   CHECK(found.starts_with(file.string() + ":1:11: extends.0: "));
@@ -195,7 +174,7 @@ TEST_CASE("a missing extended file is reported where it is named, without guessi
 }
 
 TEST_CASE("a missing experiment file or a folder in its place is exit code 2", "[config]") {
-  const Folder folder;
+  const TestFolder folder;
   for (const fs::path& path : {folder / "none.yaml", folder / ""}) {
     try {
       load_config<Experiment>(path);
@@ -228,7 +207,7 @@ TEST_CASE("variables are replaced once, in text and paths, and are recorded", "[
 }
 
 TEST_CASE("extends may name a variable", "[config]") {
-  const Folder folder;
+  const TestFolder folder;
   folder.write("base.yaml", kSmall);
   setenv("HEADPRUNE_TEST_BASE", "base", 1);
   CHECK(

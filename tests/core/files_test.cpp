@@ -14,34 +14,11 @@
 #include "core/hash.h"
 #include "core/log.h"
 #include "support/catch.h"
+#include "support/folder.h"
 
 using namespace headprune;
 
 namespace {
-
-/// A fresh folder that goes away with the test.
-class TestFolder {
- public:
-  TestFolder() {
-    std::string name = (fs::temp_directory_path() / "headprune-files-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("mkdtemp failed");
-    path_ = name;
-  }
-  ~TestFolder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  const fs::path& path() const { return path_; }
-  std::vector<std::string> names() const {
-    std::vector<std::string> names;
-    for (const auto& entry : fs::directory_iterator(path_)) names.push_back(entry.path().filename().string());
-    std::sort(names.begin(), names.end());
-    return names;
-  }
-
- private:
-  fs::path path_;
-};
 
 /// A file system of 256 KiB, where a disk really becomes full. Needs the right to mount.
 class SmallDisk {

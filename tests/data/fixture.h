@@ -1,15 +1,11 @@
 // Data sources chosen as in a configuration file, and files to read in a fresh folder.
 #pragma once
 
-#include <unistd.h>
-
-#include <atomic>
-#include <fstream>
-
 #include "config/load.h"
 #include "core/log.h"
 #include "data/source.h"
 #include "support/catch_torch.h"
+#include "support/folder.h"
 
 namespace headprune::test {
 
@@ -21,30 +17,6 @@ struct DataConfig {
   void fields(V& v) {
     v("data", data, "source under test", required);
   }
-};
-
-/// A folder of its own that is removed in the end.
-class Folder {
- public:
-  Folder() {
-    static std::atomic<int> count = 0;
-    path_ = fs::temp_directory_path() / fmt::format("headprune-data-{}-{}", ::getpid(), count++);
-    fs::create_directories(path_);
-  }
-  ~Folder() { fs::remove_all(path_); }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-
-  const fs::path& path() const { return path_; }
-  /// Returns *this, to be chained.
-  Folder& write(const std::string& name, const std::string& bytes) {
-    std::ofstream(path_ / name, std::ios::binary) << bytes;
-    return *this;
-  }
-  std::string file(const std::string& name) const { return (path_ / name).string(); }
-
- private:
-  fs::path path_;
 };
 
 /// `options` is flow-style YAML: "type: tsv, path: x, header: true".

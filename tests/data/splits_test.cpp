@@ -10,10 +10,11 @@ using namespace headprune::test;
 namespace {
 
 /// train.tsv with `count` examples "w0" ... and labels 0, 1 in turn, the same as dev.tsv.
-void write_counted(Folder& folder, int count) {
+void write_counted(TestFolder& folder, int count) {
   std::string text;
   for (int i = 0; i < count; ++i) text += fmt::format("w{}\t{}\n", i, i % 2);
-  folder.write("train.tsv", text).write("dev.tsv", text);
+  folder.write("train.tsv", text);
+  folder.write("dev.tsv", text);
 }
 
 std::vector<std::string> words(const Dataset& data, const Split& split) {
@@ -27,7 +28,7 @@ int number(const std::string& word) { return std::stoi(word.substr(1)); }
 }  // namespace
 
 TEST_CASE("a cut part is a seeded sample that the other part gives up", "[data]") {
-  Folder folder;
+  TestFolder folder;
   write_counted(folder, 40);
   const std::string options = "type: tsv, path: ., unit: byte, cut: {test: {from: train, fraction: 0.25}}";
   const Dataset data = load(options, folder.path(), 7);
@@ -53,7 +54,7 @@ TEST_CASE("a cut part is a seeded sample that the other part gives up", "[data]"
 }
 
 TEST_CASE("impossible cuts are refused", "[data]") {
-  Folder folder;
+  TestFolder folder;
   write_counted(folder, 4);
   const std::string start = "type: tsv, path: ., splits: {report: dev}, cut: ";
   CHECK_THROWS_WITH(load(start + "{dev: {from: train}}", folder.path()),
@@ -69,7 +70,7 @@ TEST_CASE("impossible cuts are refused", "[data]") {
 }
 
 TEST_CASE("limits are seeded samples in the original order, one for each role", "[data]") {
-  Folder folder;
+  TestFolder folder;
   write_counted(folder, 40);
   const std::string options =
       "type: tsv, path: ., splits: {select: train, report: dev}, limit: {score: 10, select: 10, report: 99}";

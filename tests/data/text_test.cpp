@@ -4,7 +4,7 @@ using namespace headprune;
 using namespace headprune::test;
 
 TEST_CASE("text is cut in file order and into windows that predict each token once", "[data]") {
-  Folder folder;
+  TestFolder folder;
   folder.write("t.txt", "abcdefghijklmnopqrst");
   const Dataset data =
       load("type: text, path: t.txt, context_length: 4, fractions: {train: 0.5, dev: 0.25, test: 0.25}, unit: byte",
@@ -26,11 +26,11 @@ TEST_CASE("text is cut in file order and into windows that predict each token on
   CHECK(data.select->examples[0].tokens == ids("klmn"));
   CHECK(data.select->examples[0].targets == ids("lmno"));
   CHECK(data.report->examples[0].tokens == ids("pqrs"));
-  CHECK(source("type: text, path: t.txt", folder.path())->inputs()[0].path == folder.file("t.txt"));
+  CHECK(source("type: text, path: t.txt", folder.path())->inputs()[0].path == (folder / "t.txt").string());
 }
 
 TEST_CASE("characters of the train part make the vocabulary, others are unknown and counted", "[data]") {
-  Folder folder;
+  TestFolder folder;
   folder.write("t.txt", "aäaäaäaäaäaäaäaäaaxyx");
   const Dataset data =
       load("type: text, path: t.txt, fractions: {train: 0.8, dev: 0.2, test: 0}, splits: {report: dev}", folder.path());
@@ -42,11 +42,12 @@ TEST_CASE("characters of the train part make the vocabulary, others are unknown 
 }
 
 TEST_CASE("bad text files and fractions are refused", "[data]") {
-  Folder folder;
-  folder.write("bad.txt", "one\ntwo \xFF\n").write("t.txt", "abcdefghij");
+  TestFolder folder;
+  folder.write("bad.txt", "one\ntwo \xFF\n");
+  folder.write("t.txt", "abcdefghij");
   const auto [code, sentence] = load_error("type: text, path: bad.txt", folder.path());
   CHECK(code == ExitCode::run_failed);
-  CHECK_THAT(sentence, ContainsSubstring(folder.file("bad.txt") + ":2: invalid UTF-8"));
+  CHECK_THAT(sentence, ContainsSubstring((folder / "bad.txt").string() + ":2: invalid UTF-8"));
   CHECK(load_error("type: text, path: none.txt", folder.path()).first == ExitCode::usage);
   CHECK_THROWS_WITH(load("type: text, path: t.txt, fractions: {train: 0.9, dev: 0.2}", folder.path()),
                     ContainsSubstring("add up to more than 1"));

@@ -14,15 +14,17 @@ const std::string kGood = "good film\t1\nbad film\t0\n";
 
 /// Loads train, dev and test that are all `text`.
 Dataset load_text(const std::string& text, const std::string& options = "") {
-  Folder folder;
+  TestFolder folder;
   for (const char* name : {"train.tsv", "dev.tsv", "test.tsv"}) folder.write(name, text);
   return load("type: tsv, path: ." + options, folder.path());
 }
 
 /// The error for a dev file that is `text`, with the folder cut off.
 std::pair<ExitCode, std::string> dev_error(const std::string& text, const std::string& options = "") {
-  Folder folder;
-  folder.write("train.tsv", kGood).write("dev.tsv", text).write("test.tsv", kGood);
+  TestFolder folder;
+  folder.write("train.tsv", kGood);
+  folder.write("dev.tsv", text);
+  folder.write("test.tsv", kGood);
   auto [code, sentence] = load_error("type: tsv, path: ." + options, folder.path());
   const std::string prefix = folder.path().string() + "/";
   if (sentence.starts_with(prefix)) sentence = sentence.substr(prefix.size());
@@ -107,8 +109,10 @@ TEST_CASE("labels may be listed, in the order of the outputs", "[data]") {
 }
 
 TEST_CASE("the vocabulary comes from the train part alone and unknown words are kept as unknown", "[data]") {
-  Folder folder;
-  folder.write("train.tsv", kGood).write("dev.tsv", "new film\t1\n").write("test.tsv", kGood);
+  TestFolder folder;
+  folder.write("train.tsv", kGood);
+  folder.write("dev.tsv", "new film\t1\n");
+  folder.write("test.tsv", kGood);
   const Dataset data = load("type: tsv, path: .", folder.path());
   CHECK(data.vocabulary->size() == Vocabulary::kSpecials + 3);
   CHECK(data.select->examples[0].tokens == std::vector<int64_t>{2, 1, 4});
@@ -158,7 +162,7 @@ TEST_CASE("max_length cuts the end, of two texts the longer one first, and says 
 }
 
 TEST_CASE("a loaded model's vocabulary is used, and a different unit refused", "[data]") {
-  Folder folder;
+  TestFolder folder;
   for (const char* name : {"train.tsv", "dev.tsv", "test.tsv"}) folder.write(name, kGood);
   const auto words = std::make_shared<const Vocabulary>(Vocabulary::of({"film", "other"}));
   const Dataset data = source("type: tsv, path: .", folder.path())->load({.seed = 1, .vocabulary = words});
@@ -169,11 +173,12 @@ TEST_CASE("a loaded model's vocabulary is used, and a different unit refused", "
 }
 
 TEST_CASE("a missing part is a usage error that says what can be done", "[data]") {
-  Folder folder;
-  folder.write("train.tsv", kGood).write("dev.tsv", kGood);
+  TestFolder folder;
+  folder.write("train.tsv", kGood);
+  folder.write("dev.tsv", kGood);
   const auto [code, sentence] = load_error("type: tsv, path: .", folder.path());
   CHECK(code == ExitCode::usage);
-  CHECK_THAT(sentence, ContainsSubstring(folder.file("test.tsv")) && ContainsSubstring("data.cut.test"));
+  CHECK_THAT(sentence, ContainsSubstring((folder / "test.tsv").string()) && ContainsSubstring("data.cut.test"));
   CHECK_THROWS_WITH(source("type: tsv, path: .", folder.path())->inputs(), ContainsSubstring("no file for the test"));
   CHECK_THROWS_WITH(load("type: tsv, path: nowhere", folder.path()), ContainsSubstring("nowhere"));
 
@@ -181,13 +186,14 @@ TEST_CASE("a missing part is a usage error that says what can be done", "[data]"
   const std::vector<InputFile> files = shared->inputs();
   REQUIRE(files.size() == 2);
   CHECK(files[0].role == "data.train");
-  CHECK(files[1].path == folder.file("dev.tsv"));
+  CHECK(files[1].path == (folder / "dev.tsv").string());
   CHECK((shared->load({.seed = 1, .vocabulary = nullptr}).shared_splits() == Pairs{{"select", "report"}}));
 }
 
 TEST_CASE("file names of the parts can be given, or one file that is the train part", "[data]") {
-  Folder folder;
-  folder.write("a.txt", kGood).write("b.txt", kGood);
+  TestFolder folder;
+  folder.write("a.txt", kGood);
+  folder.write("b.txt", kGood);
   const Dataset named =
       load("type: tsv, path: ., files: {train: a.txt, dev: b.txt}, splits: {report: dev}", folder.path());
   CHECK(named.train->examples.size() == 2);

@@ -12,7 +12,7 @@ namespace {
 
 using namespace testing;
 
-fs::path save(const TemporaryFolder& folder, const Model& model, const Vocabulary* vocabulary = nullptr) {
+fs::path save(const TestFolder& folder, const Model& model, const Vocabulary* vocabulary = nullptr) {
   const fs::path path = folder.path() / "model";
   FolderWriter writer(path);
   write_model(writer, model, vocabulary, {{"headprune.mask_sha256", "abc"}});
@@ -23,7 +23,7 @@ fs::path save(const TemporaryFolder& folder, const Model& model, const Vocabular
 void write_text(const fs::path& path, const std::string& text) { std::ofstream(path, std::ios::binary) << text; }
 
 /// A saved encoder without its manifest, so that tests can damage single files.
-fs::path save_open(const TemporaryFolder& folder, const Model& model) {
+fs::path save_open(const TestFolder& folder, const Model& model) {
   const fs::path path = save(folder, model);
   fs::remove(path / "manifest.json");
   return path;
@@ -54,7 +54,7 @@ TEST_CASE("tensors survive bytes of every type and shape", "[model]") {
 }
 
 TEST_CASE("a saved model loads bit for bit", "[model]") {
-  const TemporaryFolder folder("roundtrip");
+  const TestFolder folder;
   for (const Kind kind : {Kind::encoder, Kind::decoder}) {
     const auto model = small_model(small_config(kind));
     const Vocabulary vocabulary = Vocabulary::of({"a", "b", "c", "d", "e", "f", "g"});
@@ -86,7 +86,7 @@ TEST_CASE("config.json names the type and every size, and heads only where some 
 }
 
 TEST_CASE("a pruned model keeps its original head ids through a folder, and can be pruned again", "[model]") {
-  const TemporaryFolder folder("pruned");
+  const TestFolder folder;
   for (const Kind kind : {Kind::encoder, Kind::decoder}) {
     const auto model = small_model(small_config(kind));
     HeadSet removed;
@@ -141,7 +141,7 @@ TEST_CASE("loading into another number type converts", "[model]") {
 }
 
 TEST_CASE("a folder that is no model is refused with what to do", "[model]") {
-  const TemporaryFolder folder("refused");
+  const TestFolder folder;
   CHECK_THAT(error_of(folder.path() / "nowhere"), ContainsSubstring("is not a folder"));
   CHECK_THAT(error_of(folder.path()), ContainsSubstring("has no config.json"));
   write_text(folder.path() / "config.json", R"({"model_type":"bert","hidden_size":8})");
@@ -154,7 +154,7 @@ TEST_CASE("a folder that is no model is refused with what to do", "[model]") {
 }
 
 TEST_CASE("weights that are only a pickle file are refused with the conversion", "[model]") {
-  const TemporaryFolder folder("pickle");
+  const TestFolder folder;
   const auto model = small_model(small_config(Kind::encoder));
   const fs::path path = save_open(folder, *model);
   fs::remove(path / "model.safetensors");
@@ -165,7 +165,7 @@ TEST_CASE("weights that are only a pickle file are refused with the conversion",
 }
 
 TEST_CASE("a damaged config.json is refused with the key", "[model]") {
-  const TemporaryFolder folder("config");
+  const TestFolder folder;
   const auto model = small_model(small_config(Kind::encoder));
   const Json good = model->config();
   const fs::path path = save_open(folder, *model);
@@ -195,7 +195,7 @@ TEST_CASE("a damaged config.json is refused with the key", "[model]") {
 }
 
 TEST_CASE("a folder whose files do not match its manifest is refused", "[model]") {
-  const TemporaryFolder folder("manifest");
+  const TestFolder folder;
   const auto model = small_model(small_config(Kind::encoder));
   const fs::path path = save(folder, *model);
   CHECK(error_of(path).empty());
@@ -207,7 +207,7 @@ TEST_CASE("a folder whose files do not match its manifest is refused", "[model]"
 }
 
 TEST_CASE("the summary of a folder counts what is there", "[model]") {
-  const TemporaryFolder folder("summary");
+  const TestFolder folder;
   const auto model = small_model(small_config(Kind::decoder));
   model->remove_heads(HeadSet({HeadId{{Kind::decoder, 0}, 1}, HeadId{{Kind::decoder, 2}, 0},
                                HeadId{{Kind::decoder, 2}, 1}, HeadId{{Kind::decoder, 2}, 2}}));

@@ -96,7 +96,7 @@ TEST_CASE("options that do not go together are problems", "[model]") {
 
 class SavedModel {
  public:
-  explicit SavedModel(const std::string& name) : folder_(name) {
+  SavedModel() {
     model->remove_heads(HeadSet({HeadId{{Kind::encoder, 1}, 0}}));
     FolderWriter writer(folder_.path() / "saved");
     write_model(writer, *model, nullptr, {});
@@ -107,11 +107,11 @@ class SavedModel {
   std::shared_ptr<Transformer> model = small_model(small_config(Kind::encoder));
 
  private:
-  TemporaryFolder folder_;
+  TestFolder folder_;
 };
 
 TEST_CASE("init: load takes sizes, weights and missing heads from the folder", "[model]") {
-  const SavedModel saved("load");
+  const SavedModel saved;
   const auto loaded = family("{type: encoder, init: load, path: saved, dropout: 0.3}", saved.folder());
   REQUIRE(loaded->load_path().has_value());
   CHECK(loaded->blocks()[1].heads == std::vector<int64_t>{1, 2});
@@ -124,7 +124,7 @@ TEST_CASE("init: load takes sizes, weights and missing heads from the folder", "
 }
 
 TEST_CASE("init: load refuses data that the model does not fit", "[model]") {
-  const SavedModel saved("misfit");
+  const SavedModel saved;
   const auto loaded = family("{type: encoder, init: load, path: saved}", saved.folder());
   ModelInput words = input_of(4), labels = input_of(5), longer = input_of(4);
   words.vocabulary_size = 12;
@@ -138,7 +138,7 @@ TEST_CASE("init: load refuses data that the model does not fit", "[model]") {
 }
 
 TEST_CASE("init: load finds its problems before any work starts", "[model]") {
-  const SavedModel saved("problems");
+  const SavedModel saved;
   CHECK(problems("{type: encoder, init: load, path: saved, d_model: 12, layers: 3, d_key: 5}", saved.folder()).empty());
   CHECK(
       problems("{type: encoder, init: load, path: saved, layers: 7, d_key: 6}", saved.folder()) ==

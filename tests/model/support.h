@@ -11,6 +11,7 @@
 #include "core/random.h"
 #include "model/transformer.h"
 #include "support/catch_torch.h"
+#include "support/folder.h"
 
 namespace headprune::testing {
 
@@ -86,22 +87,5 @@ inline torch::Tensor real_logits(Model& model, const Batch& batch, const HeadPro
   const torch::Tensor values = model.forward(batch, probe).values;
   return values.dim() == 2 ? values : values.index({batch.present});
 }
-
-/// A fresh folder, removed at the end.
-class TemporaryFolder {
- public:
-  explicit TemporaryFolder(const std::string& name)
-      : path_(std::filesystem::temp_directory_path() / ("headprune-model-" + name + "-" + std::to_string(::getpid()))) {
-    std::filesystem::remove_all(path_);
-    std::filesystem::create_directories(path_);
-  }
-  ~TemporaryFolder() { std::filesystem::remove_all(path_); }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
 
 }  // namespace headprune::testing

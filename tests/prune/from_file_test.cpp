@@ -9,11 +9,12 @@ namespace {
 double unused(const HeadId&, const HeadSet&, int64_t) { return 0; }
 
 std::vector<PlannedPoint> run_file(const std::string& text, const std::string& options = "") {
-  const TemporaryFile file(text);
+  const TestFolder folder;
+  const std::string file = folder.write("heads.json", text).string();
   const Blocks blocks = encoder_blocks({2, 2});
   HeadsOnly model(blocks);
   NotingHost host(blocks, unused);
-  const auto rule = make_rule("{from_file: {path: '" + file.path() + "'" + options + "}}");
+  const auto rule = make_rule("{from_file: {path: '" + file + "'" + options + "}}");
   const SweepPlan plan = rule->plan(blocks, {{"random", 5}});
   rule->run(
       {.seed = 2, .sweep = "mine", .rule = "from_file", .model = model, .methods = {{"random", 5}}, .host = host});
@@ -23,13 +24,14 @@ std::vector<PlannedPoint> run_file(const std::string& text, const std::string& o
 }
 
 std::string error_of(const std::string& text, const std::string& options = "") {
-  const TemporaryFile file(text);
-  const auto rule = make_rule("{from_file: {path: '" + file.path() + "'" + options + "}}");
+  const TestFolder folder;
+  const std::string file = folder.write("heads.json", text).string();
+  const auto rule = make_rule("{from_file: {path: '" + file + "'" + options + "}}");
   try {
     rule->plan(encoder_blocks({2, 2}), {});
   } catch (const Error& error) {
     CHECK(error.code() == ExitCode::usage);
-    CHECK_THAT(error.what(), ContainsSubstring(file.path()));
+    CHECK_THAT(error.what(), ContainsSubstring(file));
     return error.what();
   }
   return "";

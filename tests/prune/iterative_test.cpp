@@ -11,7 +11,7 @@ double interacting(const HeadId& head, const HeadSet& removed, int64_t) {
   return static_cast<double>(1 + 10 * head.block.layer + head.head);
 }
 
-SweepInput input_for(HeadsOnly& model, NotingHost& host) {
+SweepInput iterative_input(HeadsOnly& model, NotingHost& host) {
   return {
       .seed = 1, .sweep = "again", .rule = "iterative", .model = model, .methods = {{"gradient_l1", 1}}, .host = host};
 }
@@ -31,7 +31,7 @@ TEST_CASE("iterative scores the surviving heads before each removal", "[prune]")
   const auto rule = make_rule("{iterative: {heads_per_step: 1, until_fraction: 0.5}}");
   const SweepPlan plan = rule->plan(blocks, {{"gradient_l1", 1}});
   CHECK((plan.points == 4 && plan.scorings == 2 && plan.train_steps == 0));
-  rule->run(input_for(model, host));
+  rule->run(iterative_input(model, host));
   CHECK(sizes(host) == std::vector<int64_t>{0, 1, 2, 3});
   CHECK(host.calls == std::vector<std::string>{"intact gradient_l1 0", "again gradient_l1 0 again step 2 without 1",
                                                "again gradient_l1 0 again step 3 without 2"});
@@ -56,7 +56,7 @@ TEST_CASE("iterative removes a fraction a step, ends exactly at until_fraction, 
   const auto steps = [&](const std::string& options) {
     NotingHost host(blocks, interacting);
     const auto rule = make_rule("{iterative: {" + options + "}}");
-    rule->run(input_for(model, host));
+    rule->run(iterative_input(model, host));
     CHECK(rule->plan(blocks, {{"gradient_l1", 1}}).points == static_cast<int64_t>(host.points.size()));
     return sizes(host);
   };
@@ -76,7 +76,7 @@ TEST_CASE("iterative ends when min_heads_per_layer lets no head go, and says so 
   for (const std::string scope : {"global", "layer"}) {
     NotingHost host(blocks, interacting);
     const auto rule = make_rule("{iterative: {heads_per_step: 1, min_heads_per_layer: 2, scope: " + scope + "}}");
-    rule->run(input_for(model, host));
+    rule->run(iterative_input(model, host));
     CHECK(host.points.back().removed.size() == 2);
     CHECK(host.points.back().removed.in_block({Kind::encoder, 0}).size() == 1);
     const SweepPlan plan = rule->plan(blocks, {{"gradient_l1", 1}});
@@ -89,7 +89,7 @@ TEST_CASE("iterative under scope layer keeps blocks in step", "[prune]") {
   const Blocks blocks = encoder_blocks({4, 2});
   HeadsOnly model(blocks);
   NotingHost host(blocks, interacting);
-  make_rule("{iterative: {fraction_per_step: 0.5, scope: layer}}")->run(input_for(model, host));
+  make_rule("{iterative: {fraction_per_step: 0.5, scope: layer}}")->run(iterative_input(model, host));
   CHECK(sizes(host) == std::vector<int64_t>{0, 3, 6});
   CHECK(host.points[1].removed.in_block({Kind::encoder, 0}).size() == 2);
   CHECK(host.points[1].removed.in_block({Kind::encoder, 1}).size() == 1);
@@ -101,7 +101,7 @@ TEST_CASE("fine-tuning works on a copy, step after step, and its passes count", 
   NotingHost host(blocks, interacting);
   const auto rule = make_rule("{iterative: {heads_per_step: 2, fine_tune_steps: 7}}");
   CHECK(rule->plan(blocks, {{"gradient_l1", 1}}).train_steps == 14);
-  rule->run(input_for(model, host));
+  rule->run(iterative_input(model, host));
   CHECK(model.steps_trained == 0);
   CHECK(host.trained_at_point == std::vector<int64_t>{0, 7, 14});
   CHECK(host.calls == std::vector<std::string>{"intact gradient_l1 0", "train again/gradient_l1-0/step-001 7 without 2",
@@ -121,18 +121,18 @@ TEST_CASE("an interrupted iterative sweep ends as if it had not been interrupted
     const auto rule = make_rule("{iterative: {" + options + "}}");
     HeadsOnly model(blocks);
     NotingHost whole(blocks, scores);
-    rule->run(input_for(model, whole));
+    rule->run(iterative_input(model, whole));
     REQUIRE(whole.points.size() == 7);
     for (size_t stop = 0; stop <= 7; ++stop) {
       CAPTURE(options, stop);
       NotingHost first(blocks, scores), second(blocks, scores);
       first.stop_after = stop;
       if (stop < 7)
-        CHECK_THROWS_AS(rule->run(input_for(model, first)), Stopped);
+        CHECK_THROWS_AS(rule->run(iterative_input(model, first)), Stopped);
       else
-        rule->run(input_for(model, first));
+        rule->run(iterative_input(model, first));
       second.known = first.points;
-      rule->run(input_for(model, second));
+      rule->run(iterative_input(model, second));
       REQUIRE(second.points.size() == 7 - stop);
       if (stop == 7) CHECK(second.calls.empty());
       for (size_t i = stop; i < 7; ++i) {

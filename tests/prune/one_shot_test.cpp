@@ -11,7 +11,7 @@ double by_position(const HeadId& head, const HeadSet&, int64_t) {
   return static_cast<double>(10 * head.block.layer + head.head);
 }
 
-SweepInput input_for(HeadsOnly& model, NotingHost& host) {
+SweepInput one_shot_input(HeadsOnly& model, NotingHost& host) {
   return {.seed = 4,
           .sweep = "mine",
           .rule = "one_shot",
@@ -35,7 +35,7 @@ TEST_CASE("one_shot removes growing prefixes of one order for each method and dr
   NotingHost host(blocks, by_position);
   const auto rule = make_rule("{one_shot: {methods: [gradient_l1, random], fractions: [0, 0.5, 1]}}");
   CHECK(rule->methods() == std::vector<std::string>{"gradient_l1", "random"});
-  const SweepInput input = input_for(model, host);
+  const SweepInput input = one_shot_input(model, host);
   CHECK(rule->plan(blocks, input.methods).points == 9);
   rule->run(input);
   REQUIRE(host.points.size() == 9);
@@ -68,11 +68,11 @@ TEST_CASE("one_shot passes by points that are done", "[prune]") {
   HeadsOnly model(blocks);
   const auto rule = make_rule("{one_shot: {fractions: [0, 0.25, 0.5, 1]}}");
   NotingHost whole(blocks, by_position), first(blocks, by_position), second(blocks, by_position);
-  rule->run(input_for(model, whole));
+  rule->run(one_shot_input(model, whole));
   first.stop_after = 5;
-  CHECK_THROWS_AS(rule->run(input_for(model, first)), Stopped);
+  CHECK_THROWS_AS(rule->run(one_shot_input(model, first)), Stopped);
   second.known = first.points;
-  rule->run(input_for(model, second));
+  rule->run(one_shot_input(model, second));
   REQUIRE(second.points.size() == whole.points.size() - 5);
   for (size_t i = 0; i < second.points.size(); ++i) {
     CHECK(second.points[i].spec == whole.points[i + 5].spec);
@@ -85,7 +85,7 @@ TEST_CASE("one_shot obeys scope and kinds, and plans what it can do", "[prune]")
   HeadsOnly model(blocks);
   NotingHost host(blocks, by_position);
   const auto rule = make_rule("{one_shot: {kinds: [decoder], scope: layer, fractions: [0.5]}}");
-  rule->run(input_for(model, host));
+  rule->run(one_shot_input(model, host));
   CHECK(names(host.points[0].removed) == std::vector<std::string>{"decoder.L0.H0", "decoder.L0.H1"});
   CHECK(host.points[0].heads_total == 4);
   CHECK((host.points[0].spec.kind == "decoder" && host.points[0].scope == "layer"));

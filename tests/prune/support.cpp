@@ -99,13 +99,4 @@ std::vector<std::string> names(const HeadSet& set) { return names(set.heads()); 
 
 HeadId encoder_head(int64_t layer, int64_t head) { return {{Kind::encoder, layer}, head}; }
 
-TemporaryFile::TemporaryFile(const std::string& text) {
-  static std::atomic<int> count{0};
-  folder_ = std::filesystem::temp_directory_path() / fmt::format("headprune-prune-{}-{}", getpid(), count++);
-  make_folders(folder_);
-  write_file(folder_ / "heads.json", text, Sync::no);
-}
-
-TemporaryFile::~TemporaryFile() { std::filesystem::remove_all(folder_); }
-
 }  // namespace headprune::test

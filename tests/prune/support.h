@@ -10,6 +10,7 @@
 
 #include "prune/sensitivity.h"
 #include "support/catch_torch.h"
+#include "support/folder.h"
 
 namespace headprune::test {
 
@@ -75,18 +76,5 @@ std::shared_ptr<const PruneRule> make_rule(const std::string& yaml);
 std::vector<std::string> names(const HeadSet& set);
 std::vector<std::string> names(const std::vector<HeadId>& heads);
 HeadId encoder_head(int64_t layer, int64_t head);
-
-/// A file of a fresh folder, removed at the end.
-class TemporaryFile {
- public:
-  explicit TemporaryFile(const std::string& text);
-  ~TemporaryFile();
-  TemporaryFile(const TemporaryFile&) = delete;
-  TemporaryFile& operator=(const TemporaryFile&) = delete;
-  std::string path() const { return (folder_ / "heads.json").string(); }
-
- private:
-  std::filesystem::path folder_;
-};
 
 }  // namespace headprune::test

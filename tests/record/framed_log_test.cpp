@@ -11,14 +11,12 @@
 #include "core/error.h"
 #include "core/files.h"
 #include "core/log.h"
-#include "record/folder.h"
 #include "support/catch.h"
+#include "support/folder.h"
 
 using namespace headprune;
 
 namespace {
-
-void put(const fs::path& path, const std::string& text) { std::ofstream(path, std::ios::binary) << text; }
 
 std::string message_of(const fs::path& path) {
   try {
@@ -81,7 +79,7 @@ TEST_CASE("what was appended is read back in order, by several writers in turn",
 TEST_CASE("a missing or empty file has no lines", "[record]") {
   const TestFolder folder;
   CHECK(read_framed(folder.path() / "none").lines.empty());
-  put(folder.path() / "empty", "");
+  write_file(folder.path() / "empty", "");
   CHECK(read_framed(folder.path() / "empty").lines.empty());
 }
 
@@ -92,7 +90,7 @@ TEST_CASE("a line torn at any byte is ignored by readers and cut off by the next
   const std::string last = frame_line({{"seq", 2}, {"text", "torn \xC3\xA4"}});
   set_log_level(LogLevel::off);  // or every torn tail is announced
   for (size_t bytes = 0; bytes < last.size(); ++bytes) {
-    put(path, first + last.substr(0, bytes));
+    write_file(path, first + last.substr(0, bytes));
     const FramedLines lines = read_framed(path);
     REQUIRE(lines.lines.size() == 1);
     CHECK(lines.torn == (bytes > 0));
@@ -111,7 +109,7 @@ TEST_CASE("every prefix of a file is a valid file", "[record]") {
   const fs::path path = folder.path() / "log.jsonl";
   const std::string text = frame_line({{"seq", 1}}) + frame_line({{"seq", 2}}) + frame_line({{"seq", 3}});
   for (size_t bytes = 0; bytes <= text.size(); ++bytes) {
-    put(path, text.substr(0, bytes));
+    write_file(path, text.substr(0, bytes));
     const auto whole =
         static_cast<size_t>(std::count(text.begin(), text.begin() + static_cast<ptrdiff_t>(bytes), '\n'));
     CHECK(read_framed(path).lines.size() == whole);
@@ -123,7 +121,7 @@ TEST_CASE("a last line with its newline but damaged content counts as torn", "[r
   const fs::path path = folder.path() / "log.jsonl";
   std::string last = frame_line({{"seq", 2}});
   last[2] = '\0';
-  put(path, frame_line({{"seq", 1}}) + last);
+  write_file(path, frame_line({{"seq", 1}}) + last);
   CHECK(read_framed(path).lines.size() == 1);
   CHECK(read_framed(path).torn);
 }
@@ -134,11 +132,11 @@ TEST_CASE("a bad line before the last one is an error that names file and line",
   const std::string good = frame_line({{"seq", 1}});
   std::string flipped = good;
   flipped[7] = '9';
-  put(path, good + flipped + good);
+  write_file(path, good + flipped + good);
   CHECK_THAT(message_of(path), ContainsSubstring(path.string() + ":2: bad line") && ContainsSubstring("crc32c"));
-  put(path, good + good + "{\"seq\":1}\n" + good);
+  write_file(path, good + good + "{\"seq\":1}\n" + good);
   CHECK_THAT(message_of(path), ContainsSubstring(":3: bad line"));
-  put(path, "\n" + good);
+  write_file(path, "\n" + good);
   CHECK_THAT(message_of(path), ContainsSubstring(":1: bad line"));
 }
 
@@ -193,7 +191,7 @@ TEST_CASE("on a full disk append fails with exit 74 and nothing before it is dam
   }
   const fs::path path = folder.path() / "log.jsonl";
   const fs::path ballast = folder.path() / "ballast";
-  put(ballast, std::string(20000, 'b'));
+  write_file(ballast, std::string(20000, 'b'));
   const int64_t written = fill(path);
   const FramedLines full = read_framed(path);
   fs::remove(ballast);

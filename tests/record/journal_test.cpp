@@ -5,9 +5,9 @@
 #include "core/error.h"
 #include "core/files.h"
 #include "core/log.h"
-#include "record/folder.h"
 #include "record/run_folder.h"
 #include "support/catch.h"
+#include "support/folder.h"
 
 using namespace headprune;
 
@@ -48,8 +48,6 @@ ScoreBlock block(int64_t layer, double score) {
 ScoreDone score_done() { return {1, "gradient_l1", 0, "larger = keep", 0, 10, 2, 2, 0.5, "", {}}; }
 
 Json fingerprint(int threads) { return {{"threads", threads}, {"tool_git", "abc"}}; }
-
-void put(const fs::path& path, const std::string& text) { std::ofstream(path, std::ios::binary) << text; }
 
 /// A first attempt that goes through every kind of event.
 void write_attempt(const fs::path& folder) {
@@ -127,7 +125,7 @@ TEST_CASE("every prefix of a journal is a state from which a run continues", "[r
   for (size_t bytes = 0; bytes <= text.size(); bytes += step) {
     // Every byte of the last line, some of those before it.
     step = bytes + 180 > text.size() ? 1 : 61;
-    put(folder.path() / kJournal, text.substr(0, bytes));
+    write_file(folder.path() / kJournal, text.substr(0, bytes));
     const Record before = read_record(folder.path());
     const auto whole_lines = std::count(text.begin(), text.begin() + static_cast<ptrdiff_t>(bytes), '\n');
     REQUIRE(before.events == whole_lines);
@@ -190,7 +188,7 @@ TEST_CASE("a gap in seq, a newer version or a bad field names file and line", "[
         {{"v", v}, {"seq", seq}, {"t", "2026-01-02T03:04:05.678Z"}, {"attempt", 1}, {"ev", "stage_start"}});
   };
   const auto message = [&](const std::string& text) -> std::string {
-    put(path, text);
+    write_file(path, text);
     try {
       read_record(folder.path());
     } catch (const Error& error) {

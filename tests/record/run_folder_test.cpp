@@ -8,8 +8,8 @@
 
 #include "core/error.h"
 #include "core/files.h"
-#include "record/folder.h"
 #include "support/catch.h"
+#include "support/folder.h"
 
 using namespace headprune;
 

@@ -5,9 +5,9 @@
 #include "core/error.h"
 #include "core/files.h"
 #include "core/hash.h"
-#include "record/folder.h"
 #include "record/samples.h"
 #include "support/catch.h"
+#include "support/folder.h"
 
 using namespace headprune;
 

@@ -5,10 +5,10 @@
 
 #include "core/error.h"
 #include "core/files.h"
-#include "record/folder.h"
 #include "record/journal.h"
 #include "record/run_folder.h"
 #include "support/catch.h"
+#include "support/folder.h"
 
 using namespace headprune;
 

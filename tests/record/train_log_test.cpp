@@ -2,8 +2,8 @@
 
 #include <cmath>
 
-#include "record/folder.h"
 #include "support/catch.h"
+#include "support/folder.h"
 
 using namespace headprune;
 

@@ -11,10 +11,10 @@ using namespace headprune::test;
 namespace {
 
 /// Entropy of one example's rows by plain loops, with the options of the score.
-struct Reference {
+struct EntropyReference {
   bool log_keys = true, skip_special = false;
 };
-PerBlock reference(const Subject& subject, Kind kind, const Reference& how) {
+PerBlock reference(const Subject& subject, Kind kind, const EntropyReference& how) {
   const FrozenModel frozen(*subject.model);
   const torch::NoGradGuard guard;
   PerBlock result;
@@ -68,7 +68,7 @@ TEST_CASE("entropy equals plain loops over each example", "[score]") {
   for (const Kind kind : {Kind::encoder, Kind::decoder}) {
     const Subject subject = make_subject(kind, torch::kFloat64);
     CAPTURE(to_string(kind));
-    const auto check = [&](const std::string& options, const Reference& how) {
+    const auto check = [&](const std::string& options, const EntropyReference& how) {
       CAPTURE(options);
       const Importance importance = score("{entropy: {keep: diffuse, " + options + "}}", subject, {.batch_size = 64});
       CHECK(relative_difference(importance.values, reference(subject, kind, how)) < 1e-12);

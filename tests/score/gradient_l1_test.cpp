@@ -9,8 +9,6 @@ using namespace headprune::test;
 
 namespace {
 
-const Kind kFamilies[] = {Kind::encoder, Kind::decoder};
-
 /// l(x) of one unpadded example with gates as given.
 double loss_at(const Subject& subject, const Batch& example, const PerBlock& gates) {
   const torch::NoGradGuard guard;

@@ -10,10 +10,10 @@ using namespace headprune::test;
 namespace {
 
 /// Norm of the head's output over the norm of the block's, or not, as the options say; mean over q, then over x.
-struct Reference {
+struct OutputL2Reference {
   bool projected = true, relative = false;
 };
-PerBlock reference(const Subject& subject, const Reference& how) {
+PerBlock reference(const Subject& subject, const OutputL2Reference& how) {
   const FrozenModel frozen(*subject.model);
   PerBlock result(2, torch::Tensor());
   for (size_t b = 0; b < 2; ++b) {
@@ -51,7 +51,7 @@ TEST_CASE("output_l2 equals the norm of materialised head outputs", "[score]") {
   for (const Kind kind : {Kind::encoder, Kind::decoder}) {
     const Subject subject = make_subject(kind, torch::kFloat64);
     CAPTURE(to_string(kind));
-    const auto check = [&](const std::string& yaml, const Reference& how) {
+    const auto check = [&](const std::string& yaml, const OutputL2Reference& how) {
       CAPTURE(yaml);
       CHECK(relative_difference(score(yaml, subject, {.batch_size = 64}).values, reference(subject, how)) < 1e-12);
     };

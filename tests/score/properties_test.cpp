@@ -11,8 +11,6 @@ using namespace headprune::test;
 
 namespace {
 
-const Kind kFamilies[] = {Kind::encoder, Kind::decoder};
-
 std::map<std::string, torch::Tensor> snapshot(const Model& model) {
   std::map<std::string, torch::Tensor> copy;
   for (const auto& entry : model.named_parameters()) copy[entry.key()] = entry.value().detach().clone();

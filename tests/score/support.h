@@ -31,6 +31,8 @@ class LossTask final : public Task {
   Kind kind_;
 };
 
+constexpr Kind kFamilies[] = {Kind::encoder, Kind::decoder};
+
 struct Subject {
   std::shared_ptr<Transformer> model;
   LossTask task;

@@ -10,7 +10,7 @@ using namespace headprune;
 
 namespace {
 
-std::shared_ptr<const Task> task(const std::string& name) { return Plugin<Task>{name}.make(); }
+std::shared_ptr<const Task> task_named(const std::string& name) { return Plugin<Task>{name}.make(); }
 
 /// -log softmax of one row, written out.
 double nll(const std::vector<double>& logits, size_t target) {
@@ -27,12 +27,12 @@ TEST_CASE("the loss of a labelled example is -log softmax of its label", "[task]
   batch.labels = torch::tensor({2, 0}, torch::kInt64);
   batch.examples = {5, 3};
   const double first = nll({1.0, 2.0, 0.5}, 2), second = nll({0.0, -1.0, 3.0}, 0);
-  const torch::Tensor losses = task("classification")->example_losses(values, batch);
+  const torch::Tensor losses = task_named("classification")->example_losses(values, batch);
   CHECK(losses[0].item<double>() == Approx(first));
   CHECK(losses[1].item<double>() == Approx(second));
-  CHECK(task("classification")->training_loss(values, batch, 0).item<double>() == Approx((first + second) / 2));
+  CHECK(task_named("classification")->training_loss(values, batch, 0).item<double>() == Approx((first + second) / 2));
 
-  const Outcomes outcomes = task("classification")->outcomes(values, batch);
+  const Outcomes outcomes = task_named("classification")->outcomes(values, batch);
   REQUIRE(outcomes.size() == 2);
   CHECK(outcomes[0].loss == Approx(first));
   CHECK((outcomes[0].target == 2 && outcomes[0].predicted == 1 && outcomes[0].labels == 3));
@@ -46,7 +46,7 @@ TEST_CASE("label smoothing spreads its share evenly over all labels", "[task]") 
   batch.examples = {0};
   double expected = 0.9 * nll({1.0, 2.0, 0.5}, 2);
   for (size_t label = 0; label < 3; ++label) expected += 0.1 / 3 * nll({1.0, 2.0, 0.5}, label);
-  CHECK(task("classification")->training_loss(values, batch, 0.1).item<double>() == Approx(expected));
+  CHECK(task_named("classification")->training_loss(values, batch, 0.1).item<double>() == Approx(expected));
 }
 
 TEST_CASE("the loss of a text is the mean over its targets, padding left out", "[task]") {
@@ -57,7 +57,7 @@ TEST_CASE("the loss of a text is the mean over its targets, padding left out", "
   batch.targets = torch::tensor({{0, 1, 1}, {1, -100, -100}}, torch::kInt64);
   batch.examples = {0, 1};
   const double a = nll({1, 2}, 0), b = nll({0, 3}, 1), c = nll({1, 1}, 1), d = nll({2, 0}, 1);
-  const auto language = task("language_modelling");
+  const auto language = task_named("language_modelling");
   const torch::Tensor losses = language->example_losses(values, batch);
   CHECK(losses[0].item<double>() == Approx((a + b + c) / 3));
   CHECK(losses[1].item<double>() == Approx(d));
@@ -76,7 +76,7 @@ TEST_CASE("non-finite logits predict nothing and have a non-finite loss", "[task
   Batch batch;
   batch.labels = torch::tensor({1, 1}, torch::kInt64);
   batch.examples = {0, 1};
-  const Outcomes outcomes = task("classification")->outcomes(values, batch);
+  const Outcomes outcomes = task_named("classification")->outcomes(values, batch);
   CHECK(outcomes[0].predicted == -1);
   CHECK_FALSE(std::isfinite(outcomes[0].loss));
   CHECK(outcomes[1].predicted == 1);

@@ -17,7 +17,7 @@ struct TaskConfig {
   }
 };
 
-std::shared_ptr<const Task> task(const std::string& options) {
+std::shared_ptr<const Task> task_from(const std::string& options) {
   const ConfigText text{.name = "test.yaml", .text = "task: {" + options + "}\n", .folder = "/"};
   return load_config<TaskConfig>(text).value.task.make();
 }
@@ -40,7 +40,7 @@ Outcomes losses(const std::vector<double>& values, const std::vector<double>& we
 }
 
 double value(const std::string& options, const Outcomes& outcomes) {
-  const auto one = task(options);
+  const auto one = task_from(options);
   const double headline = one->headline(outcomes);
   const MetricInput input{.outcomes = outcomes, .base = nullptr, .bootstrap_iters = 200, .seed = 1};
   CHECK(one->evaluate(input).front().estimate.value == Approx(headline).margin(1e-12));
@@ -83,7 +83,7 @@ TEST_CASE("which F1 is meant does not depend on the predictions of one mask", "[
 TEST_CASE("accuracy has a Wilson interval and an exact McNemar test", "[task]") {
   const Outcomes base = predictions({0, 1, 1, 0, 1, 0, 1, 1, 0, 1}, {0, 1, 1, 0, 1, 0, 1, 1, 0, 0}, 2);  // 9 right
   const MetricInput input{.outcomes = kBinary, .base = &base, .bootstrap_iters = 200, .seed = 1};        // 7 right
-  const auto results = task("type: classification")->evaluate(input);
+  const auto results = task_from("type: classification")->evaluate(input);
   REQUIRE(results.size() == 2);
   CHECK(results[0].name == "accuracy");
   CHECK(results[0].estimate.value == Approx(0.7));
@@ -108,7 +108,7 @@ TEST_CASE("loss of language modelling is weighted by predicted tokens", "[task]"
   const Outcomes outcomes = losses({1.0, 2.0, 4.0}, {4, 4, 2});  // 20 nats over 10 tokens
   const Outcomes base = losses({0.5, 1.0, 2.0}, {4, 4, 2});
   const MetricInput input{.outcomes = outcomes, .base = &base, .bootstrap_iters = 500, .seed = 1};
-  const auto results = task("type: language_modelling")->evaluate(input);
+  const auto results = task_from("type: language_modelling")->evaluate(input);
   REQUIRE(results.size() == 3);
   CHECK(results[0].estimate.value == Approx(2.0));
   CHECK(results[0].estimate.interval == "normal");
@@ -126,7 +126,7 @@ TEST_CASE("loss of language modelling is weighted by predicted tokens", "[task]"
 }
 
 TEST_CASE("intervals are the same for the same seed, and other seeds move them", "[task]") {
-  const auto one = task("type: classification, metrics: [f1]");
+  const auto one = task_from("type: classification, metrics: [f1]");
   const auto interval = [&](uint64_t seed) {
     const MetricInput input{.outcomes = kFour, .base = nullptr, .bootstrap_iters = 300, .seed = seed};
     const MetricResult result = one->evaluate(input).front();
@@ -143,7 +143,7 @@ TEST_CASE("intervals are the same for the same seed, and other seeds move them",
 TEST_CASE("a non-finite loss makes every metric NaN, on either side of a comparison", "[task]") {
   Outcomes broken = kBinary;
   broken[3].loss = std::nan("");
-  const auto all = task("type: classification, metrics: [accuracy, loss, f1, matthews]");
+  const auto all = task_from("type: classification, metrics: [accuracy, loss, f1, matthews]");
   const MetricInput input{.outcomes = broken, .base = &kBinary, .bootstrap_iters = 200, .seed = 1};
   for (const MetricResult& result : all->evaluate(input)) {
     INFO(result.name);
@@ -153,15 +153,15 @@ TEST_CASE("a non-finite loss makes every metric NaN, on either side of a compari
     CHECK_FALSE(result.difference->p);
   }
   CHECK(std::isnan(all->headline(broken)));
-  CHECK(std::isnan(task("type: classification, metrics: [loss]")->headline(broken)));
+  CHECK(std::isnan(task_from("type: classification, metrics: [loss]")->headline(broken)));
 }
 
 TEST_CASE("metrics come in the order asked for, with their direction", "[task]") {
-  const auto metrics = task("type: classification, metrics: [loss, matthews]")->metrics();
+  const auto metrics = task_from("type: classification, metrics: [loss, matthews]")->metrics();
   REQUIRE(metrics.size() == 2);
   CHECK((metrics[0].name == "loss" && !metrics[0].higher_is_better));
   CHECK((metrics[1].name == "matthews" && metrics[1].higher_is_better));
-  CHECK_THROWS_WITH(task("type: classification, metrics: [loss, loss]"), ContainsSubstring("listed twice"));
-  CHECK_THROWS_WITH(task("type: classification, metrics: []"), ContainsSubstring("task.metrics"));
-  CHECK_THROWS_WITH(task("type: classification, metrics: [bleu]"), ContainsSubstring("accuracy"));
+  CHECK_THROWS_WITH(task_from("type: classification, metrics: [loss, loss]"), ContainsSubstring("listed twice"));
+  CHECK_THROWS_WITH(task_from("type: classification, metrics: []"), ContainsSubstring("task.metrics"));
+  CHECK_THROWS_WITH(task_from("type: classification, metrics: [bleu]"), ContainsSubstring("accuracy"));
 }

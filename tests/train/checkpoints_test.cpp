@@ -36,14 +36,14 @@ TEST_CASE("the newest checkpoints and the best one stay, and the text files name
   options.eval_steps = options.save_steps = 1;
   options.save_total_limit = 2;
   TrainRun run(options);
-  run.folder = folder.path;
+  run.folder = folder.path();
   run.task.headlines = {0.4, 0.9, 0.5, 0.5, 0.5, 0.5};
   run.run();
-  CHECK(checkpoint_steps(folder.path) == std::vector<int64_t>{2, 5, 6});
-  CHECK(read_file(folder.path / "latest") == "checkpoint-000006\n");
-  CHECK(read_file(folder.path / "best") == "checkpoint-000002\n");
+  CHECK(checkpoint_steps(folder.path()) == std::vector<int64_t>{2, 5, 6});
+  CHECK(read_file(folder.path() / "latest") == "checkpoint-000006\n");
+  CHECK(read_file(folder.path() / "best") == "checkpoint-000002\n");
   REQUIRE(run.checkpoints.size() == 6);
-  CHECK(run.checkpoints.back().path == folder.path / "checkpoint-000006");
+  CHECK(run.checkpoints.back().path == folder.path() / "checkpoint-000006");
   CHECK(run.checkpoints.back().manifest_sha256.size() == 64);
 }
 
@@ -52,10 +52,10 @@ TEST_CASE("a checkpoint holds weights, moments by name, generator, state, config
   TrainOptions options;
   options.max_steps = 1;
   TrainRun run(options);
-  run.folder = folder.path;
+  run.folder = folder.path();
   run.removed.insert({{Kind::encoder, 0}, 1});
   run.run();
-  const fs::path checkpoint = folder.path / "checkpoint-000001";
+  const fs::path checkpoint = folder.path() / "checkpoint-000001";
   CHECK(verify_manifest(checkpoint).empty());
   CHECK(read_file(checkpoint / "config.yaml") == "name: test\n");
   CHECK(read_file(checkpoint / "mask.json").find("encoder") != std::string::npos);
@@ -71,11 +71,11 @@ TEST_CASE("a checkpoint holds weights, moments by name, generator, state, config
 TEST_CASE("what only looks like a checkpoint is left alone", "[train]") {
   TestFolder folder;
   for (const char* name : {"checkpoint-12", "checkpoint-00001x", "checkpoint-", "other-000001"})
-    fs::create_directories(folder.path / name);
-  write_file(folder.path / "checkpoint-000009", "a file");
-  fs::create_directories(folder.path / "checkpoint-1234567");
-  CHECK(checkpoint_steps(folder.path) == std::vector<int64_t>{1234567});
-  CHECK(checkpoint_steps(folder.path / "missing").empty());
+    fs::create_directories(folder.path() / name);
+  write_file(folder.path() / "checkpoint-000009", "a file");
+  fs::create_directories(folder.path() / "checkpoint-1234567");
+  CHECK(checkpoint_steps(folder.path()) == std::vector<int64_t>{1234567});
+  CHECK(checkpoint_steps(folder.path() / "missing").empty());
 }
 
 }  // namespace

@@ -69,7 +69,7 @@ std::vector<TrainPoint> killed_at_row(const fs::path& folder, size_t rows, const
 TEST_CASE("killed anywhere and continued equals uninterrupted, bit for bit", "[train]") {
   TestFolder straight_folder;
   TrainRun straight(busy_options(), kDropout);
-  straight.folder = straight_folder.path;
+  straight.folder = straight_folder.path();
   const TrainResult expected = straight.run();
   REQUIRE(expected.steps == 12);
   REQUIRE(straight.points.size() == 21);
@@ -78,10 +78,10 @@ TEST_CASE("killed anywhere and continued equals uninterrupted, bit for bit", "[t
   for (const size_t rows : {1, 5, 7, 12, 14, 19, 21}) {
     INFO("killed at row " << rows);
     TestFolder folder;
-    std::vector<std::vector<TrainPoint>> attempts = {killed_at_row(folder.path, rows, busy_options())};
-    attempts.push_back(killed_at_row(folder.path, 3, busy_options()));  // and once more
+    std::vector<std::vector<TrainPoint>> attempts = {killed_at_row(folder.path(), rows, busy_options())};
+    attempts.push_back(killed_at_row(folder.path(), 3, busy_options()));  // and once more
     TrainRun last(busy_options(), kDropout);
-    last.folder = folder.path;
+    last.folder = folder.path();
     const TrainResult result = last.run();
     attempts.push_back(last.points);
     CHECK(same_weights(straight.model, last.model));
@@ -89,7 +89,7 @@ TEST_CASE("killed anywhere and continued equals uninterrupted, bit for bit", "[t
     CHECK(result.best_metric == expected.best_metric);
     CHECK(result.forward == expected.forward);
     CHECK(result.backward == expected.backward);
-    check_equal_folders(straight_folder.path, folder.path, "checkpoint-000012");
+    check_equal_folders(straight_folder.path(), folder.path(), "checkpoint-000012");
     CHECK(final_rows(attempts) == final_rows({straight.points}));
   }
 }
@@ -97,7 +97,7 @@ TEST_CASE("killed anywhere and continued equals uninterrupted, bit for bit", "[t
 TEST_CASE("a training that was finished is recognised and takes no step", "[train]") {
   TestFolder folder;
   TrainRun first(busy_options(), kDropout), second(busy_options(), kDropout);
-  first.folder = second.folder = folder.path;
+  first.folder = second.folder = folder.path();
   first.run();
   const TrainResult result = second.run();
   CHECK(result.steps == 12);
@@ -116,8 +116,8 @@ TEST_CASE("early stopping and the best checkpoint survive an interrupt", "[train
   TestFolder straight_folder, folder;
   TrainRun straight(options, kDropout), killed(options, kDropout), last(options, kDropout);
   straight.task.headlines = killed.task.headlines = headlines;
-  straight.folder = straight_folder.path;
-  killed.folder = last.folder = folder.path;
+  straight.folder = straight_folder.path();
+  killed.folder = last.folder = folder.path();
   CHECK(straight.run().best_step == 2);
 
   killed.on_point = [&](const TrainPoint& point) {
@@ -136,33 +136,33 @@ TEST_CASE("early stopping and the best checkpoint survive an interrupt", "[train
 TEST_CASE("a corrupted newest checkpoint is named and the one before is continued", "[train]") {
   TestFolder straight_folder, folder;
   TrainRun straight(busy_options(), kDropout), last(busy_options(), kDropout);
-  straight.folder = straight_folder.path;
+  straight.folder = straight_folder.path();
   straight.run();
-  killed_at_row(folder.path, 24, busy_options());
-  const std::vector<int64_t> steps = checkpoint_steps(folder.path);
+  killed_at_row(folder.path(), 24, busy_options());
+  const std::vector<int64_t> steps = checkpoint_steps(folder.path());
   REQUIRE(steps.size() >= 2);
-  const fs::path newest = folder.path / checkpoint_name(steps.back());
+  const fs::path newest = folder.path() / checkpoint_name(steps.back());
   {
     std::fstream file(newest / "model.safetensors", std::ios::in | std::ios::out | std::ios::binary);
     file.seekp(-1, std::ios::end);
     file.put('\x55');
   }
-  fs::create_directories(folder.path / "checkpoint-000099.tmp-1234");
+  fs::create_directories(folder.path() / "checkpoint-000099.tmp-1234");
 
-  last.folder = folder.path;
+  last.folder = folder.path();
   const TrainResult result = last.run();
   REQUIRE(last.warnings.size() == 1);
   CHECK_THAT(last.warnings[0], ContainsSubstring(newest.filename().string()));
   CHECK_THAT(last.warnings[0], ContainsSubstring("model.safetensors"));
   CHECK(result.steps_here == 12 - steps[steps.size() - 2]);
   CHECK(same_weights(straight.model, last.model));
-  CHECK_FALSE(fs::exists(folder.path / "checkpoint-000099.tmp-1234"));
+  CHECK_FALSE(fs::exists(folder.path() / "checkpoint-000099.tmp-1234"));
 }
 
 TEST_CASE("checkpoints of another training are refused", "[train]") {
   TestFolder folder;
   TrainRun first(busy_options()), longer(busy_options()), masked(busy_options());
-  first.folder = longer.folder = masked.folder = folder.path;
+  first.folder = longer.folder = masked.folder = folder.path();
   first.run();
   longer.options.max_steps = 99;
   masked.removed.insert({{Kind::encoder, 0}, 0});
@@ -198,19 +198,19 @@ TEST_CASE("SIGINT writes a checkpoint of the present step, and continuing equals
   at::set_num_threads(1);  // threads do not survive a fork
   TestFolder straight_folder;
   TrainRun straight(busy_options(), kDropout);
-  straight.folder = straight_folder.path;
+  straight.folder = straight_folder.path();
   straight.run();
   for (const size_t rows : {1, 4, 8, 14}) {
     INFO("interrupted at row " << rows);
     TestFolder folder;
-    CHECK(interrupted_child(folder.path, rows) == 130);
-    REQUIRE_FALSE(checkpoint_steps(folder.path).empty());
-    CHECK(checkpoint_steps(folder.path).back() == straight.points[rows - 1].step);
+    CHECK(interrupted_child(folder.path(), rows) == 130);
+    REQUIRE_FALSE(checkpoint_steps(folder.path()).empty());
+    CHECK(checkpoint_steps(folder.path()).back() == straight.points[rows - 1].step);
     TrainRun last(busy_options(), kDropout);
-    last.folder = folder.path;
+    last.folder = folder.path();
     last.run();
     CHECK(same_weights(straight.model, last.model));
-    check_equal_folders(straight_folder.path, folder.path, "checkpoint-000012");
+    check_equal_folders(straight_folder.path(), folder.path(), "checkpoint-000012");
   }
 }
 

@@ -6,24 +6,11 @@
 #include <random>
 
 #include "core/log.h"
+#include "support/folder.h"
 #include "support/tiny_models.h"
 #include "train/trainer.h"
 
 namespace headprune {
-
-/// A fresh folder, removed at the end.
-class TestFolder {
- public:
-  TestFolder() {
-    std::random_device random;
-    path = fs::temp_directory_path() / fmt::format("headprune-train-{}-{:08x}", getpid(), random());
-    fs::create_directories(path);
-  }
-  ~TestFolder() { fs::remove_all(path); }
-  TestFolder(const TestFolder&) = delete;
-  TestFolder& operator=(const TestFolder&) = delete;
-  fs::path path;
-};
 
 /// One training and everything it reported.
 struct TrainRun {

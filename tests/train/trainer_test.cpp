@@ -160,12 +160,12 @@ TEST_CASE("load_best_model_at_end gives the weights of the best evaluation, from
   options.load_best_model_at_end = true;
   TestFolder folder;
   TrainRun in_memory(options), on_disk(options), to_the_end(options);
-  on_disk.folder = folder.path;
+  on_disk.folder = folder.path();
   for (TrainRun* run : {&in_memory, &on_disk, &to_the_end}) run->task.headlines = {0.5, 0.7, 0.6, 0.65, 0.6};
   in_memory.run();
   CHECK(on_disk.run().best_step == 4);
   CHECK(same_weights(in_memory.model, on_disk.model));
-  CHECK(read_file(folder.path / "best") == "checkpoint-000004\n");
+  CHECK(read_file(folder.path() / "best") == "checkpoint-000004\n");
 
   options.max_steps = 4;
   TrainRun four(options);
@@ -180,7 +180,7 @@ TEST_CASE("load_best_model_at_end gives the weights of the best evaluation, from
 TEST_CASE("a non-finite loss stops before the step and names the examples", "[train]") {
   TestFolder folder;
   TrainRun run(steps(10));
-  run.folder = folder.path;
+  run.folder = folder.path();
   {
     torch::NoGradGuard no_gradients;
     run.model.embedding[7][1].fill_(std::nan(""));  // token 7 stands in examples 1, 3 and 5
@@ -199,7 +199,7 @@ TEST_CASE("a non-finite loss stops before the step and names the examples", "[tr
   CHECK(run.points[0].step == 1);
   CHECK(std::isnan(run.points[0].value));
   CHECK(torch::equal(before.classifier, run.model.classifier));
-  CHECK(checkpoint_steps(folder.path).empty());
+  CHECK(checkpoint_steps(folder.path()).empty());
 }
 
 TEST_CASE("a non-finite gradient norm stops before the step", "[train]") {
@@ -219,10 +219,10 @@ TEST_CASE("weights that a step made non-finite are never kept", "[train]") {
   options.learning_rate = 1e308;
   options.weight_decay = 1e300;  // 1 - learning_rate x decay is -inf
   TrainRun run(options);
-  run.folder = folder.path;
+  run.folder = folder.path();
   run.evaluate = false;
   CHECK_THAT(failure(run), ContainsSubstring("non-finite"));
-  CHECK(checkpoint_steps(folder.path).empty());
+  CHECK(checkpoint_steps(folder.path()).empty());
 }
 
 TEST_CASE("a removed head gets no gradient and stays as it was; the others learn", "[train]") {

@@ -75,14 +75,14 @@ TEST_CASE("transformers trained with dropout under a mask continue bit for bit",
     INFO(to_string(kind));
     TestFolder straight_folder, folder;
     FamilyRun straight(kind), killed(kind), last(kind);
-    straight.run(straight_folder.path, -1);
-    CHECK_THROWS_AS(killed.run(folder.path, 6), Killed);
-    const TrainResult result = last.run(folder.path, -1);
+    straight.run(straight_folder.path(), -1);
+    CHECK_THROWS_AS(killed.run(folder.path(), 6), Killed);
+    const TrainResult result = last.run(folder.path(), -1);
     CHECK(result.steps_here < 9);
     CHECK(same_weights(*straight.model, *last.model));
     for (const char* file : {"optimizer.safetensors", "rng.safetensors", "state.json"})
-      CHECK(read_file(straight_folder.path / "checkpoint-000009" / file) ==
-            read_file(folder.path / "checkpoint-000009" / file));
+      CHECK(read_file(straight_folder.path() / "checkpoint-000009" / file) ==
+            read_file(folder.path() / "checkpoint-000009" / file));
   }
 }
 
