@@ -41,6 +41,7 @@ void add_list(CommandLine& line);
 void add_config(CommandLine& line);
 void add_inspect(CommandLine& line);
 void add_runs(CommandLine& line);
+void add_export(CommandLine& line);
 
 /// Text or JSON that was asked for, to stdout.
 void print_result(const std::string& text);

@@ -39,6 +39,8 @@ class FolderWriter {
   FolderWriter& operator=(const FolderWriter&) = delete;
   /// `name` is a plain file name, no '/'.
   void write(const std::string& name, std::string_view bytes);
+  /// Where the files stand until commit(), to be read back and checked.
+  const fs::path& temporary() const { return temporary_; }
   /// Returns the SHA-256 of the manifest.
   std::string commit();
 

@@ -96,8 +96,13 @@ Batch make_batch(const std::vector<Example>& examples, const Indices& indices, t
   batch.examples = indices;
   batch.padded = shortest < width;
   const bool language = !examples[static_cast<size_t>(indices.front())].targets.empty();
-  batch.tokens = torch::full({count, width}, Vocabulary::kPadding, torch::kInt64);  // [B, T]
-  batch.present = torch::zeros({count, width}, torch::kBool);                       // [B, T]
+  const bool typed = std::any_of(indices.begin(), indices.end(), [&](int64_t index) {
+    return !examples[static_cast<size_t>(index)].token_types.empty();
+  });
+  batch.tokens = torch::zeros({count, width}, torch::kInt64);                  // [B, T]; 0 is an id of any model
+  batch.present = torch::zeros({count, width}, torch::kBool);                  // [B, T]
+  batch.special = torch::zeros({count, width}, torch::kBool);                  // [B, T]
+  if (typed) batch.token_types = torch::zeros({count, width}, torch::kInt64);  // [B, T]
   if (language)
     batch.targets = torch::full({count, width}, kNoTarget, torch::kInt64);  // [B, T]
   else
@@ -105,10 +110,15 @@ Batch make_batch(const std::vector<Example>& examples, const Indices& indices, t
 
   auto* tokens = batch.tokens.data_ptr<int64_t>();
   auto* present = batch.present.data_ptr<bool>();
+  auto* special = batch.special.data_ptr<bool>();
   for (int64_t row = 0; row < count; ++row) {
     const Example& example = examples[static_cast<size_t>(indices[static_cast<size_t>(row)])];
     std::copy(example.tokens.begin(), example.tokens.end(), tokens + row * width);
     std::fill_n(present + row * width, example.tokens.size(), true);
+    for (const int64_t position : example.special) special[row * width + position] = true;
+    if (typed)
+      std::copy(example.token_types.begin(), example.token_types.end(),
+                batch.token_types.data_ptr<int64_t>() + row * width);
     if (language) {
       TORCH_CHECK(example.targets.size() == example.tokens.size(), "one target for each token");
       std::copy(example.targets.begin(), example.targets.end(), batch.targets.data_ptr<int64_t>() + row * width);
@@ -116,8 +126,8 @@ Batch make_batch(const std::vector<Example>& examples, const Indices& indices, t
       batch.labels.data_ptr<int64_t>()[row] = example.label;
     }
   }
-  batch.special = batch.tokens.eq(Vocabulary::kClassification) | batch.tokens.eq(Vocabulary::kSeparator);  // [B, T]
-  for (torch::Tensor* tensor : {&batch.tokens, &batch.present, &batch.special, &batch.labels, &batch.targets})
+  for (torch::Tensor* tensor :
+       {&batch.tokens, &batch.present, &batch.special, &batch.token_types, &batch.labels, &batch.targets})
     if (tensor->defined()) *tensor = tensor->to(device);
   return batch;
 }

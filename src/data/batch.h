@@ -13,7 +13,8 @@ namespace headprune {
 struct Batch {
   torch::Tensor tokens;           // [B, T] int64
   torch::Tensor present;          // [B, T] bool: false at padding
-  torch::Tensor special;          // [B, T] bool: classification and separator tokens; false at padding
+  torch::Tensor special;          // [B, T] bool: classification, separator and other added tokens; false at padding
+  torch::Tensor token_types;      // [B, T] int64; undefined where all are 0
   torch::Tensor labels;           // [B] int64; undefined for language modelling
   torch::Tensor targets;          // [B, T] int64, kNoTarget where no loss; undefined for classification
   std::vector<int64_t> examples;  // [B] indices into the split

@@ -8,14 +8,16 @@
 #include <string>
 #include <vector>
 
-#include "data/vocabulary.h"
+#include "data/tokenizer.h"
 
 namespace headprune {
 
 /// One sequence with what is to be predicted from it.
 struct Example {
-  std::vector<int64_t> tokens;   // ids, special tokens included
-  int64_t label = -1;            // classification: index into Dataset::labels
+  std::vector<int64_t> tokens;       // ids, special tokens included
+  std::vector<int64_t> token_types;  // one a token: 0 first text, 1 second; empty: all 0
+  std::vector<int64_t> special;      // positions of special tokens, ascending
+  int64_t label = -1;                // classification: index into Dataset::labels
   std::vector<int64_t> targets;  // language modelling: the id that follows each token, kNoTarget where none; else empty
 };
 inline constexpr int64_t kNoTarget = -100;
@@ -37,7 +39,7 @@ struct Split {
 /// and shared_splits() names those that do.
 struct Dataset {
   std::string name;  // alias in results.json: the file or folder name, or "synthetic"
-  std::shared_ptr<const Vocabulary> vocabulary;
+  std::shared_ptr<const Tokenizer> tokenizer;
   std::vector<std::string> labels;  // classification; empty for language modelling
   std::shared_ptr<const Split> train, score, select, report;
   std::vector<std::string> warnings;

@@ -12,8 +12,8 @@ namespace headprune {
 
 struct LoadInput {
   uint64_t seed = 0;  // of the whole experiment: generated data and cut splits do not change between `seeds`
-  /// The vocabulary of a loaded model; without it one is built from the train part (and the score part's source).
-  std::shared_ptr<const Vocabulary> vocabulary;
+  /// That of a loaded model; without it a vocabulary is built from the train part (and the score part's source).
+  std::shared_ptr<const Tokenizer> tokenizer;
 };
 
 /// What the examples of a source are for.

@@ -17,7 +17,8 @@ void append(std::string& bytes, int64_t value) {
   for (int i = 0; i < 8; ++i, rest >>= 8) bytes.push_back(static_cast<char>(rest & 0xff));
 }
 
-/// Of each example: number of tokens, tokens, label, targets; all as little-endian 64-bit integers.
+/// Of each example: number of tokens, tokens, label, targets, token types where there are any; all as little-endian
+/// 64-bit integers.
 std::string split_sha256(const std::vector<Example>& examples) {
   Sha256 hash;
   std::string bytes;
@@ -27,6 +28,7 @@ std::string split_sha256(const std::vector<Example>& examples) {
     for (const int64_t token : example.tokens) append(bytes, token);
     append(bytes, example.label);
     for (const int64_t target : example.targets) append(bytes, target);
+    for (const int64_t type : example.token_types) append(bytes, type);
     hash.update(bytes);
   }
   return hash.hex();

@@ -12,6 +12,7 @@
 #include "core/random.h"
 #include "data/source.h"
 #include "data/splits.h"
+#include "data/vocabulary.h"
 
 namespace headprune {
 
@@ -107,6 +108,7 @@ Example SyntheticSource::draw(Random& random) const {
   random.shuffle(told);
 
   Example example;
+  example.special.push_back(0);
   example.tokens.push_back(Vocabulary::kClassification);
   for (const int64_t key : asked) example.tokens.push_back(question(key));
   example.tokens.insert(example.tokens.end(), told.begin(), told.end());
@@ -132,12 +134,14 @@ std::vector<Example> SyntheticSource::generate(Part part, uint64_t seed) const {
 Dataset SyntheticSource::load(const LoadInput& input) const {
   Dataset dataset;
   dataset.name = "synthetic";
-  dataset.vocabulary = std::make_shared<const Vocabulary>(Vocabulary::of(tokens()));
-  if (input.vocabulary && !(*input.vocabulary == *dataset.vocabulary))
+  const auto vocabulary = std::make_shared<const Vocabulary>(Vocabulary::of(tokens()));
+  const auto loaded = std::dynamic_pointer_cast<const Vocabulary>(input.tokenizer);
+  if (input.tokenizer && !(loaded && *loaded == *vocabulary))
     fail(ExitCode::usage,
          "the loaded model's vocabulary ({} tokens) is not that of this synthetic data ({}); set data.keys and "
          "data.classes as they were when it was trained",
-         input.vocabulary->size(), dataset.vocabulary->size());
+         input.tokenizer->size(), vocabulary->size());
+  dataset.tokenizer = vocabulary;
   for (int64_t value = 0; value < options_.classes; ++value) dataset.labels.push_back(fmt::format("{}", value));
   PartExamples examples;
   for (const Part part : kParts)

@@ -8,6 +8,7 @@
 #include "core/log.h"
 #include "data/source.h"
 #include "data/splits.h"
+#include "data/vocabulary.h"
 
 namespace headprune {
 
@@ -65,7 +66,7 @@ class TextSource : public DataSource {
  public:
   struct Options {
     std::filesystem::path path;
-    TextUnit unit = TextUnit::character;
+    std::optional<TextUnit> unit;
     TextFractions fractions;
     int64_t context_length = 128;
     int64_t vocabulary_size = 1000;
@@ -74,7 +75,7 @@ class TextSource : public DataSource {
     template <class V>
     void fields(V& v) {
       v("path", path, "the text file", required, existing_file);
-      v("unit", unit, "what a token is: character or byte");
+      v("unit", unit, "what a token is: character or byte; absent: character, or what a loaded model brings");
       v("fractions", fractions, "contiguous cuts of the text, in file order, into the train, dev and test parts");
       v("context_length", context_length, "tokens of a window; windows do not overlap", at_least(2));
       v("vocabulary_size", vocabulary_size,
@@ -91,37 +92,47 @@ class TextSource : public DataSource {
   Dataset load(const LoadInput& input) const override;
 
  private:
-  std::shared_ptr<const Vocabulary> vocabulary(const std::vector<std::string_view>& train,
-                                               const LoadInput& input) const;
-  TokenUnit token_unit() const { return options_.unit == TextUnit::byte ? TokenUnit::byte : TokenUnit::character; }
+  using Units = std::vector<std::string_view>;
+  TokenUnit unit() const { return options_.unit == TextUnit::byte ? TokenUnit::byte : TokenUnit::character; }
+  std::shared_ptr<const Tokenizer> tokenizer(const Units& train, const LoadInput& input) const;
+  std::vector<int64_t> encode(Part part, const Units& units, Dataset& dataset) const;
 
   Options options_;
 };
 
-std::shared_ptr<const Vocabulary> TextSource::vocabulary(const std::vector<std::string_view>& train,
-                                                         const LoadInput& input) const {
-  const TokenUnit unit = token_unit();
-  if (input.vocabulary) {
-    if (input.vocabulary->unit() != unit)
-      fail(ExitCode::usage, "data.unit is {}, but the loaded model's tokens are of unit {}; set data.unit to that",
-           enum_name(options_.unit), enum_name(input.vocabulary->unit()));
-    return input.vocabulary;
+std::shared_ptr<const Tokenizer> TextSource::tokenizer(const Units& train, const LoadInput& input) const {
+  if (input.tokenizer) {
+    if (input.tokenizer->unit() || options_.unit) require_unit(*input.tokenizer, unit());
+    return input.tokenizer;
   }
   std::unordered_map<std::string, int64_t> counts;
-  if (unit != TokenUnit::byte)
+  if (unit() != TokenUnit::byte)
     for (const std::string_view character : train) ++counts[std::string(character)];
-  return std::make_shared<const Vocabulary>(Vocabulary::build(unit, counts, options_.vocabulary_size));
+  return std::make_shared<const Vocabulary>(Vocabulary::build(unit(), counts, options_.vocabulary_size));
+}
+
+/// `units` lie one after the other in the text.
+std::vector<int64_t> TextSource::encode(Part part, const Units& units, Dataset& dataset) const {
+  if (units.empty()) return {};
+  const char* const begin = units.front().data();
+  const std::vector<int64_t> ids = dataset.tokenizer->encode({begin, units.back().data() + units.back().size()});
+  const auto unknown = std::count(ids.begin(), ids.end(), dataset.tokenizer->unknown());
+  if (unknown > 0)
+    warn(dataset, fmt::format("{} of {} tokens of the {} part are not in the vocabulary and count as one unknown token",
+                              unknown, ids.size(), enum_name(part)));
+  log_info("[data] {}: {} {}s, {} tokens", enum_name(part), units.size(), enum_name(unit()), ids.size());
+  return ids;
 }
 
 Dataset TextSource::load(const LoadInput& input) const {
   const std::string text = read_file(options_.path);
-  if (options_.unit == TextUnit::character)
+  if (unit() == TokenUnit::character)
     if (const auto bad = invalid_utf8(text))
       fail(ExitCode::run_failed, "{}:{}: invalid UTF-8; convert the file, or set data.unit: byte",
            options_.path.string(), line_of(text, *bad));
 
-  const std::vector<std::string_view> units = split_units(token_unit(), text);
-  std::array<std::vector<std::string_view>, kParts.size()> cuts;
+  const Units units = split_units(unit(), text);
+  std::array<Units, kParts.size()> cuts;
   double fraction = 0;
   size_t begin = 0;
   for (const Part part : kParts) {
@@ -134,19 +145,11 @@ Dataset TextSource::load(const LoadInput& input) const {
 
   Dataset dataset;
   dataset.name = options_.path.filename().string();
-  dataset.vocabulary = vocabulary(cuts[static_cast<size_t>(Part::train)], input);
+  dataset.tokenizer = tokenizer(cuts[static_cast<size_t>(Part::train)], input);
   PartExamples examples;
-  for (const Part part : kParts) {
-    std::vector<int64_t> ids;
-    for (const std::string_view unit : cuts[static_cast<size_t>(part)]) ids.push_back(dataset.vocabulary->id(unit));
-    const auto unknown = std::count(ids.begin(), ids.end(), Vocabulary::kUnknown);
-    if (unknown > 0)
-      warn(dataset, fmt::format("{} of {} characters of the {} part are not in the vocabulary and count as one unknown "
-                                "character",
-                                unknown, ids.size(), enum_name(part)));
-    log_info("[data] {}: {} {}s", enum_name(part), ids.size(), enum_name(options_.unit));
-    examples_of(examples, part) = windows(ids, options_.context_length);
-  }
+  for (const Part part : kParts)
+    examples_of(examples, part) =
+        windows(encode(part, cuts[static_cast<size_t>(part)], dataset), options_.context_length);
   assign_roles(dataset, std::move(examples), options_.roles, input.seed);
   return dataset;
 }

@@ -8,9 +8,11 @@
 #include "core/files.h"
 #include "core/log.h"
 #include "core/text.h"
+#include "data/sequence.h"
 #include "data/source.h"
 #include "data/splits.h"
 #include "data/tsv_table.h"
+#include "data/vocabulary.h"
 
 namespace headprune {
 
@@ -91,7 +93,7 @@ class TsvSource : public DataSource {
     std::vector<std::string> text = {"0"};
     std::string label = "1";
     std::vector<std::string> labels;
-    TokenUnit unit = TokenUnit::word;
+    std::optional<TokenUnit> unit;
     int64_t vocabulary_size = 20000;
     bool lower_case = false;
     std::optional<int64_t> max_length;
@@ -109,7 +111,8 @@ class TsvSource : public DataSource {
         });
       v("label", label, "label column, by name or by number from 0", not_empty);
       v("labels", labels, "all labels, in the order of the model's outputs; empty: those of the train part, sorted");
-      v("unit", unit, "what a token is: word (split at white space), character or byte");
+      v("unit", unit,
+        "what a token is: word (split at white space), character or byte; absent: word, or what a loaded model brings");
       v("vocabulary_size", vocabulary_size,
         "at most this many tokens, the most frequent of the train part; of bytes 260", at_least(5));
       v("lower_case", lower_case, "lower-case the texts");
@@ -132,7 +135,7 @@ class TsvSource : public DataSource {
   PartRows read_part(Part part) const;
   void cut_part(Part part, AllRows& all, uint64_t seed, Dataset& dataset) const;
   std::vector<std::string> collect_labels(const PartRows& train) const;
-  std::shared_ptr<const Vocabulary> vocabulary(const PartRows& train, const LoadInput& input) const;
+  std::shared_ptr<const Tokenizer> tokenizer(const PartRows& train, const LoadInput& input) const;
   std::vector<Example> encode(Part part, const PartRows& rows, Dataset& dataset) const;
   std::string text_of(const TsvRow& row, size_t column) const {
     return options_.lower_case ? headprune::lower_case(row.cells[column]) : row.cells[column];
@@ -262,26 +265,27 @@ std::vector<std::string> TsvSource::collect_labels(const PartRows& train) const 
   return {labels.begin(), labels.end()};
 }
 
-std::shared_ptr<const Vocabulary> TsvSource::vocabulary(const PartRows& train, const LoadInput& input) const {
-  if (input.vocabulary) {
-    if (input.vocabulary->unit() != options_.unit)
-      fail(ExitCode::usage, "data.unit is {}, but the loaded model's tokens are of unit {}; set data.unit: {}",
-           enum_name(options_.unit), enum_name(input.vocabulary->unit()), enum_name(input.vocabulary->unit()));
-    return input.vocabulary;
+std::shared_ptr<const Tokenizer> TsvSource::tokenizer(const PartRows& train, const LoadInput& input) const {
+  if (input.tokenizer) {
+    if (options_.unit) require_unit(*input.tokenizer, *options_.unit);
+    return input.tokenizer;
   }
+  const TokenUnit unit = options_.unit.value_or(TokenUnit::word);
   std::unordered_map<std::string, int64_t> counts;
-  if (options_.unit != TokenUnit::byte)
+  if (unit != TokenUnit::byte)
     for (const TsvRow& row : train.rows)
       for (const size_t column : train.text_columns) {
         const std::string text = text_of(row, column);  // outlives its units
-        for (const std::string_view unit : split_units(options_.unit, text)) ++counts[std::string(unit)];
+        for (const std::string_view token : split_units(unit, text)) ++counts[std::string(token)];
       }
-  return std::make_shared<const Vocabulary>(Vocabulary::build(options_.unit, counts, options_.vocabulary_size));
+  return std::make_shared<const Vocabulary>(Vocabulary::build(unit, counts, options_.vocabulary_size));
 }
 
 std::vector<Example> TsvSource::encode(Part part, const PartRows& rows, Dataset& dataset) const {
   std::unordered_map<std::string, int64_t> label_ids;
   for (const std::string& label : dataset.labels) label_ids.emplace(label, static_cast<int64_t>(label_ids.size()));
+  const Tokenizer& tokenizer = *dataset.tokenizer;
+  const SequenceForm form = tokenizer.form(rows.text_columns.size());
   std::vector<Example> examples;
   int64_t truncated = 0, empty = 0, unknown = 0, tokens = 0;
   for (const TsvRow& row : rows.rows) {
@@ -290,29 +294,19 @@ std::vector<Example> TsvSource::encode(Part part, const PartRows& rows, Dataset&
     if (id == label_ids.end())
       fail(ExitCode::run_failed, "{}: unknown label '{}'; {} {}", rows.place(row), label,
            options_.labels.empty() ? "the train part has" : "data.labels has", join(dataset.labels, ", "));
-    std::vector<std::vector<int64_t>> texts;
-    int64_t length = static_cast<int64_t>(rows.text_columns.size());  // [CLS], and a [SEP] between two texts
+    TextIds texts;
     for (const size_t column : rows.text_columns) {
-      texts.push_back(dataset.vocabulary->encode(text_of(row, column)));
-      length += static_cast<int64_t>(texts.back().size());
-      unknown += std::count(texts.back().begin(), texts.back().end(), Vocabulary::kUnknown);
+      texts.push_back(tokenizer.encode(text_of(row, column)));
+      unknown += std::count(texts.back().begin(), texts.back().end(), tokenizer.unknown());
       tokens += static_cast<int64_t>(texts.back().size());
       empty += texts.back().empty();
     }
-    if (options_.max_length && length > *options_.max_length) {
+    if (options_.max_length && sequence_length(texts, form) > *options_.max_length) {
       ++truncated;
-      // The longer of two texts gives up tokens at its end first.
-      for (; length > *options_.max_length; --length)
-        (texts.back().size() >= texts.front().size() ? texts.back() : texts.front()).pop_back();
+      cut_texts(texts, form, *options_.max_length);
     }
-    Example example;
-    example.label = id->second;
-    example.tokens.reserve(static_cast<size_t>(length));
-    for (const std::vector<int64_t>& text : texts) {
-      example.tokens.push_back(example.tokens.empty() ? Vocabulary::kClassification : Vocabulary::kSeparator);
-      example.tokens.insert(example.tokens.end(), text.begin(), text.end());
-    }
-    examples.push_back(std::move(example));
+    examples.push_back(assemble(texts, form));
+    examples.back().label = id->second;
   }
   if (truncated > 0)
     warn(dataset, fmt::format("{} of {} {} examples are longer than data.max_length {} and were cut at their end",
@@ -336,7 +330,7 @@ Dataset TsvSource::load(const LoadInput& input) const {
 
   const PartRows& train = rows[static_cast<size_t>(Part::train)];
   dataset.labels = collect_labels(train);
-  dataset.vocabulary = vocabulary(train, input);
+  dataset.tokenizer = tokenizer(train, input);
   PartExamples examples;
   for (const Part part : kParts)
     if (options_.roles.uses(part)) examples_of(examples, part) = encode(part, rows[static_cast<size_t>(part)], dataset);

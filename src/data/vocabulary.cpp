@@ -83,6 +83,14 @@ std::vector<int64_t> Vocabulary::encode(std::string_view text) const {
   return ids;
 }
 
+SequenceForm Vocabulary::form(size_t texts) const {
+  SequenceForm form{.before = {kClassification}, .between = {}, .after = {}};
+  if (texts > 1) form.between = {kSeparator};
+  return form;
+}
+
+void Vocabulary::write(FolderWriter& folder) const { folder.write("vocabulary.json", dump_json_file(to_json())); }
+
 Json Vocabulary::to_json() const { return {{"unit", enum_name(unit_)}, {"tokens", tokens_}}; }
 
 Vocabulary Vocabulary::from_json(const Json& json, const std::string& where) {

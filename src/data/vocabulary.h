@@ -7,25 +7,15 @@
 #include <unordered_map>
 #include <vector>
 
-#include "config/fields.h"
 #include "core/json.h"
+#include "data/tokenizer.h"
 
 namespace headprune {
-
-enum class TokenUnit { word, character, byte };
-template <>
-struct EnumNames<TokenUnit> {
-  static constexpr std::pair<const char*, TokenUnit> names[] = {
-      {"word", TokenUnit::word}, {"character", TokenUnit::character}, {"byte", TokenUnit::byte}};
-};
-
-/// The units of valid UTF-8 text. Word: split at ASCII white space. Character: code points. Byte: bytes.
-std::vector<std::string_view> split_units(TokenUnit unit, std::string_view text);
 
 /// Ids 0 ... 3 are padding [PAD], unknown [UNK], classification [CLS] (first of every classified sequence) and
 /// separator [SEP]; a text that contains these words does not get their ids. Byte vocabularies have all 256 bytes,
 /// spelled <0x00> to <0xFF>; the others hold the most frequent units up to a size, ties by bytes.
-class Vocabulary {
+class Vocabulary final : public Tokenizer {
  public:
   static constexpr int64_t kPadding = 0, kUnknown = 1, kClassification = 2, kSeparator = 3, kSpecials = 4;
 
@@ -34,14 +24,16 @@ class Vocabulary {
   /// Only specials and `tokens`, for generated data.
   static Vocabulary of(const std::vector<std::string>& tokens);
 
-  TokenUnit unit() const { return unit_; }
-  int64_t size() const { return static_cast<int64_t>(tokens_.size()); }
+  std::optional<TokenUnit> unit() const override { return unit_; }
+  int64_t size() const override { return static_cast<int64_t>(tokens_.size()); }
   /// kUnknown for what is not listed.
   int64_t id(std::string_view token) const;
-  const std::string& token(int64_t id) const;
-  /// Padding, classification and separator. Unknown is not: it stands for text.
-  bool is_special(int64_t id) const { return id < kSpecials && id != kUnknown; }
-  std::vector<int64_t> encode(std::string_view text) const;
+  const std::string& token(int64_t id) const override;
+  std::vector<int64_t> encode(std::string_view text) const override;
+  int64_t unknown() const override { return unit_ == TokenUnit::byte ? -1 : kUnknown; }
+  /// [CLS] first, [SEP] between two texts, nothing at the end.
+  SequenceForm form(size_t texts) const override;
+  void write(FolderWriter& folder) const override;
 
   /// {"unit":"word","tokens":[...]}, saved as vocabulary.json with a model.
   Json to_json() const;

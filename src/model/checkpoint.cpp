@@ -66,22 +66,26 @@ NamedTensors state(const Model& model) {
   return tensors;
 }
 
-void load_state(Model& model, const NamedTensors& tensors, const std::string& where) {
-  NamedTensors targets = state(model);
+std::vector<std::string> tensor_problems(const NamedTensors& wanted, const NamedTensors& found) {
   std::vector<std::string> problems;
-  for (const auto& [name, target] : targets) {
-    const auto found = tensors.find(name);
-    if (found == tensors.end()) {
+  for (const auto& [name, target] : wanted) {
+    const auto at = found.find(name);
+    if (at == found.end()) {
       problems.push_back(fmt::format("{} {} is missing", name, shape_text(target)));
-    } else if (found->second.sizes() != target.sizes()) {
-      problems.push_back(fmt::format("{} is {} and should be {}", name, shape_text(found->second), shape_text(target)));
-    } else if (found->second.is_floating_point() != target.is_floating_point()) {
-      problems.push_back(fmt::format("{} holds {} numbers", name, to_string(dtype_of(found->second.scalar_type()))));
+    } else if (at->second.sizes() != target.sizes()) {
+      problems.push_back(fmt::format("{} is {} and should be {}", name, shape_text(at->second), shape_text(target)));
+    } else if (at->second.is_floating_point() != target.is_floating_point()) {
+      problems.push_back(fmt::format("{} holds {} numbers", name, to_string(dtype_of(at->second.scalar_type()))));
     }
   }
-  for (const auto& [name, tensor] : tensors)
-    if (!targets.contains(name)) problems.push_back(fmt::format("{} {} is unexpected", name, shape_text(tensor)));
-  if (!problems.empty())
+  for (const auto& [name, tensor] : found)
+    if (!wanted.contains(name)) problems.push_back(fmt::format("{} {} is unexpected", name, shape_text(tensor)));
+  return problems;
+}
+
+void load_state(Model& model, const NamedTensors& tensors, const std::string& where) {
+  NamedTensors targets = state(model);
+  if (const auto problems = tensor_problems(targets, tensors); !problems.empty())
     fail(ExitCode::run_failed, "{}: the tensors do not fit the model's config.json: {}", where, join(problems, "; "));
 
   const torch::NoGradGuard no_grad;
@@ -93,16 +97,11 @@ void load_state(Model& model, const NamedTensors& tensors, const std::string& wh
   }
 }
 
-void write_model(FolderWriter& folder, const Model& model, const Vocabulary* vocabulary,
+void write_model(FolderWriter& folder, const Model& model, const Tokenizer* tokenizer,
                  const std::map<std::string, std::string>& metadata) {
   folder.write("config.json", dump_json_file(model.config()));
-  folder.write("model.safetensors", tensors_file(state(model), metadata));
-  if (vocabulary != nullptr) folder.write("vocabulary.json", dump_json_file(vocabulary->to_json()));
-}
-
-Vocabulary read_vocabulary(const std::filesystem::path& folder) {
-  const auto path = folder / "vocabulary.json";
-  return Vocabulary::from_json(parse_json(read_file(path), path.string()), path.string());
+  folder.write("model.safetensors", tensors_file(model.tensors(), metadata));
+  if (tokenizer != nullptr) tokenizer->write(folder);
 }
 
 }  // namespace headprune

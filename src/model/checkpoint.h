@@ -4,16 +4,15 @@
 #include <filesystem>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "core/files.h"
 #include "core/safetensors.h"
 #include "core/torch.h"
-#include "data/vocabulary.h"
+#include "data/tokenizer.h"
 #include "model/model.h"
 
 namespace headprune {
-
-using NamedTensors = std::map<std::string, torch::Tensor>;
 
 /// Torch tensors to and from the bytes of core/safetensors.h. Any device in, CPU out.
 TensorBytes to_bytes(const std::string& name, const torch::Tensor& tensor);
@@ -23,14 +22,13 @@ std::string tensors_file(const NamedTensors& tensors, const std::map<std::string
 
 /// Parameters and buffers by name, on their device, sharing memory.
 NamedTensors state(const Model& model);
+/// What keeps `found` from being copied into tensors of the names and shapes of `wanted`, one sentence part each.
+std::vector<std::string> tensor_problems(const NamedTensors& wanted, const NamedTensors& found);
 /// Copies values into the model. Missing, unexpected or misshapen tensors: Error(run_failed) listing names and shapes.
 /// Non-finite values: a warning with the tensor's name.
 void load_state(Model& model, const NamedTensors& tensors, const std::string& where);
 
-/// Writes config.json, model.safetensors and, when given, vocabulary.json into `folder` (not committed).
-void write_model(FolderWriter& folder, const Model& model, const Vocabulary* vocabulary,
+/// Writes config.json, model.safetensors and, when given, the tokenizer's files into `folder` (not committed).
+void write_model(FolderWriter& folder, const Model& model, const Tokenizer* tokenizer,
                  const std::map<std::string, std::string>& metadata);
-/// vocabulary.json of a model folder.
-Vocabulary read_vocabulary(const std::filesystem::path& folder);
-
 }  // namespace headprune

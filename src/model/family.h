@@ -4,6 +4,8 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "config/registry.h"
 #include "data/source.h"
@@ -14,9 +16,11 @@ namespace headprune {
 /// What a model must fit; known once data is read.
 struct ModelInput {
   int64_t vocabulary_size = 0;
-  int64_t outputs = 0;     // labels for classification; 0 for language modelling
-  int64_t max_length = 0;  // longest sequence
-  uint64_t seed = 0;       // of initialisation and dropout
+  int64_t outputs = 0;                   // labels for classification; 0 for language modelling
+  std::vector<std::string> labels = {};  // their names, one an output, where they are known
+  bool trains = false;                   // a loaded model without a task head gets a new one
+  int64_t max_length = 0;                // longest sequence
+  uint64_t seed = 0;                     // of initialisation and dropout
   torch::Device device = torch::kCPU;
 };
 

@@ -1,14 +1,20 @@
 #include "model/folder.h"
 
+#include <algorithm>
+#include <set>
+
 #include "config/dump.h"
 #include "core/error.h"
 #include "core/files.h"
 #include "core/safetensors.h"
 #include "core/text.h"
 #include "model/checkpoint.h"
+#include "model/weight_files.h"
 
 namespace headprune {
 namespace {
+
+constexpr const char* kTokenizers[] = {"vocabulary.json", "tokenizer.json", "vocab.txt", "vocab.json"};
 
 /// The name of a pickle file in the folder, or "".
 std::string pickle_in(const fs::path& folder) {
@@ -21,7 +27,7 @@ std::string pickle_in(const fs::path& folder) {
 }
 
 void require_weights(const fs::path& folder) {
-  if (fs::exists(folder / "model.safetensors")) return;
+  if (fs::exists(folder / kWeights) || fs::exists(folder / kIndex)) return;
   if (const std::string pickle = pickle_in(folder); !pickle.empty())
     fail(ExitCode::run_failed,
          "{}: {} is a pickle file, which is never loaded because it can run code; convert it where you trust it: "
@@ -31,7 +37,54 @@ void require_weights(const fs::path& folder) {
   fail(ExitCode::run_failed, "{}: model.safetensors is missing; give the folder of a saved model", folder.string());
 }
 
+/// Names of labels that the data has too, but at other outputs: every number would be wrong.
+void check_label_order(const ModelFolder& folder, const std::vector<std::string>& data) {
+  const std::multiset<std::string> ours(folder.labels.begin(), folder.labels.end()), theirs(data.begin(), data.end());
+  if (ours == theirs && folder.labels != data)
+    fail(ExitCode::run_failed,
+         "{}: the model's labels are {}, in another order than the data's {}; set data.labels: [{}]",
+         folder.path.string(), join(folder.labels, ", "), join(data, ", "), join(folder.labels, ", "));
+}
+
+void check_fit(const ModelFolder& folder, const ModelInput& input) {
+  const TransformerConfig& saved = folder.config;
+  const std::string where = folder.path.string();
+  if (saved.vocabulary_size != input.vocabulary_size)
+    fail(ExitCode::run_failed,
+         "{}: the model has {} tokens and the tokenizer {}; use the data settings and the tokenizer that the model was "
+         "trained with",
+         where, saved.vocabulary_size, input.vocabulary_size);
+  if (saved.kind == Kind::encoder && saved.outputs != input.outputs)
+    fail(ExitCode::run_failed,
+         "{}: the model has {} labels and the data {}; use data with the labels that the model was trained with", where,
+         saved.outputs, input.outputs);
+  if (saved.positions == Positions::learned && saved.max_length < input.max_length)
+    fail(
+        ExitCode::run_failed,
+        "{}: the model has {} positions and the data sequences of {} tokens; set data.max_length (data.context_length) "
+        "to at most {}",
+        where, saved.max_length, input.max_length, saved.max_length);
+  check_label_order(folder, input.labels);
+}
+
 }  // namespace
+
+bool has_tokenizer(const fs::path& folder) {
+  return std::any_of(std::begin(kTokenizers), std::end(kTokenizers),
+                     [&](const char* file) { return fs::exists(folder / file); });
+}
+
+std::vector<InputFile> model_inputs(const fs::path& folder) {
+  std::vector<fs::path> files = weight_files(folder);
+  files.insert(files.begin(), folder / "config.json");
+  for (const char* name : kTokenizers) files.push_back(folder / name);
+  for (const char* name : {"merges.txt", "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json"})
+    files.push_back(folder / name);
+  std::vector<InputFile> inputs;
+  for (const fs::path& file : files)
+    if (fs::exists(file)) inputs.push_back({"model." + file.filename().string(), file});
+  return inputs;
+}
 
 bool is_model_folder(const fs::path& path) { return fs::is_regular_file(path / "config.json"); }
 
@@ -43,8 +96,21 @@ ModelFolder read_model_folder(const fs::path& path) {
          path.string());
   const std::string where = (path / "config.json").string();
   const Json json = parse_json(read_file(path / "config.json"), where);
-  ModelFolder folder{.path = path, .config = config_from_json(json, where), .removed = {}};
+  ModelFolder folder;
+  folder.path = path;
+  const std::string type = json.is_object() && json.contains("model_type") && json["model_type"].is_string()
+                               ? json["model_type"].get<std::string>()
+                               : "";
+  if (const auto layout = find_layout(type)) {
+    folder.config = layout->sizes(HfConfig(json, where));
+    folder.origin = std::make_shared<const HfOrigin>(HfOrigin{layout, json});
+  } else {
+    folder.config = config_from_json(json, where);
+  }
   folder.removed = removed_from_json(json, folder.config, where);
+  folder.zeroed = !folder.removed.empty() && json.contains("headprune") &&
+                  json["headprune"].value("form", std::string()) == "zeroed";
+  folder.labels = labels_from_json(json);
   require_weights(path);
   if (fs::exists(path / "manifest.json"))
     if (const std::string problem = verify_manifest(path); !problem.empty())
@@ -52,41 +118,92 @@ ModelFolder read_model_folder(const fs::path& path) {
   return folder;
 }
 
+std::string ModelFolder::model_type() const {
+  return origin ? origin->layout->model_type() : headprune::model_type(config.kind);
+}
+
+void load_weights(const ModelFolder& folder, Transformer& model, bool new_task_head) {
+  const NamedTensors file = read_weights(folder.path);
+  const std::string where = folder.path.string();
+  load_state(model, folder.origin ? from_hf_tensors(*folder.origin->layout, model, file, {where, new_task_head}) : file,
+             where);
+}
+
+namespace {
+
+/// Whether the weights hold the whole task head of the layout.
+bool has_task_head(const ModelFolder& folder) {
+  std::set<std::string> names;
+  for (const fs::path& file : weight_files(folder.path))
+    for (const TensorInfo& tensor : read_safetensors_header(file).tensors) names.insert(tensor.name);
+  const HfLayout& layout = *folder.origin->layout;
+  const std::vector<HfTensor> tensors = layout.tensors(folder.config);
+  return std::all_of(tensors.begin(), tensors.end(), [&](const HfTensor& tensor) {
+    return !tensor.task_head || names.contains(tensor.name) || names.contains(layout.prefix() + tensor.name);
+  });
+}
+
+/// On the CPU, without weights yet.
+std::shared_ptr<Transformer> empty_model(const ModelFolder& folder) {
+  const auto model = std::make_shared<Transformer>(folder.config, folder.zeroed ? HeadSet() : folder.removed);
+  model->set_origin(folder.origin);
+  model->set_labels(folder.labels);
+  return model;
+}
+
+}  // namespace
+
 std::shared_ptr<Transformer> load_model(const ModelFolder& folder, torch::Device device) {
-  const fs::path file = folder.path / "model.safetensors";
-  const auto model = std::make_shared<Transformer>(folder.config, folder.removed);
-  load_state(*model, read_tensors(file), file.string());
+  const auto model = empty_model(folder);
+  load_weights(folder, *model);
+  model->remove_heads(folder.removed);
   model->to(device);
   model->eval();
   return model;
 }
 
-ModelSummary summarise_model_folder(const fs::path& path) {
-  ModelSummary summary{.folder = read_model_folder(path), .model_type = {}, .metadata = {}};
-  const fs::path file = path / "model.safetensors";
-  const SafetensorsHeader header = read_safetensors_header(file);
-  for (const TensorInfo& tensor : header.tensors) {
-    int64_t count = 1;
-    for (const int64_t size : tensor.shape) count *= size;
-    summary.parameters += count;
+std::shared_ptr<Model> build_loaded(ModelFolder folder, const ModelInput& input) {
+  const bool new_task_head = input.trains && folder.origin && !has_task_head(folder);
+  if (new_task_head) {
+    folder.config.outputs = input.outputs;
+    folder.labels = input.labels;
   }
-  summary.model_type = model_type(summary.folder.config.kind);
+  check_fit(folder, input);
+  const auto model = empty_model(folder);
+  if (new_task_head) initialise(*model, input.seed);
+  load_weights(folder, *model, new_task_head);
+  model->remove_heads(folder.removed);
+  model->to(input.device);
+  model->train();
+  return model;
+}
+
+ModelSummary summarise_model_folder(const fs::path& path) {
+  ModelSummary summary{.folder = read_model_folder(path), .metadata = {}};
+  for (const fs::path& file : weight_files(path)) {
+    const SafetensorsHeader header = read_safetensors_header(file);
+    for (const TensorInfo& tensor : header.tensors) {
+      int64_t count = 1;
+      for (const int64_t size : tensor.shape) count *= size;
+      summary.parameters += count;
+    }
+    summary.bytes += fs::file_size(file);
+    summary.metadata = header.metadata;
+  }
   summary.intact_parameters = parameter_count(summary.folder.config);
-  summary.bytes = fs::file_size(file);
-  summary.metadata = header.metadata;
-  summary.has_vocabulary = fs::exists(path / "vocabulary.json");
+  summary.has_tokenizer = has_tokenizer(path);
   return summary;
 }
 
 std::vector<std::string> summary_lines(const ModelSummary& summary) {
   const TransformerConfig& config = summary.folder.config;
-  std::vector<std::string> lines = {fmt::format("model_type: {}", summary.model_type)};
+  std::vector<std::string> lines = {fmt::format("model_type: {}", summary.folder.model_type())};
   const Json sizes = config_json(config);  // named: items() would outlive a temporary
   for (const auto& [key, value] : sizes.items())
     lines.push_back(fmt::format("{}: {}", key, value.is_string() ? value.get<std::string>() : dump_json(value)));
   lines.push_back(fmt::format("parameters: {} (intact: {})", summary.parameters, summary.intact_parameters));
-  lines.push_back(fmt::format("weights: {}, vocabulary: {}", bytes_text(summary.bytes),
-                              summary.has_vocabulary ? "saved with the model" : "none"));
+  lines.push_back(fmt::format("weights: {}, tokenizer: {}", bytes_text(summary.bytes),
+                              summary.has_tokenizer ? "saved with the model" : "none"));
   for (const auto& [key, value] : summary.metadata) lines.push_back(fmt::format("{}: {}", key, value));
   for (const BlockHeads& block : summary.folder.blocks())
     lines.push_back(fmt::format("{}: {} of {} heads: {}", to_string(block.id), block.heads.size(), config.heads,

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "model/family.h"
+#include "model/hf_layout.h"
 #include "model/transformer.h"
 
 namespace headprune {
@@ -16,6 +18,10 @@ struct ModelFolder {
   std::filesystem::path path;
   TransformerConfig config;  // sizes of the intact model
   HeadSet removed;
+  bool zeroed = false;                     // the removed heads are still there, with output columns of 0
+  std::vector<std::string> labels;         // names of the classifier's outputs, as far as the folder says
+  std::shared_ptr<const HfOrigin> origin;  // null for a folder of this program's own families
+  std::string model_type() const;
   /// The heads that the saved model has.
   Blocks blocks() const { return transformer_blocks(config, removed); }
 };
@@ -23,21 +29,32 @@ struct ModelFolder {
 /// Whether `path` looks like a model folder of any family: a folder with a config.json.
 bool is_model_folder(const std::filesystem::path& path);
 
+/// Whether tokenizer files of any kind stand in it.
+bool has_tokenizer(const std::filesystem::path& folder);
+
 /// Reads config.json and looks for the weights. Throws Error: no such folder (usage); no config.json, a model_type that
 /// is not supported, weights that are missing or only there as a pickle file, a damaged manifest (run_failed).
 ModelFolder read_model_folder(const std::filesystem::path& path);
 
+/// The files that make a loaded model what it is, for the run's record and hash: config.json, weights, tokenizer.
+std::vector<InputFile> model_inputs(const std::filesystem::path& folder);
+
 /// The model with its weights, in evaluation mode. Throws Error(run_failed) where tensors do not fit config.json.
 std::shared_ptr<Transformer> load_model(const ModelFolder& folder, torch::Device device);
+/// The weights of a folder that fits `model`, copied into it. Throws Error(run_failed).
+void load_weights(const ModelFolder& folder, Transformer& model, bool new_task_head = false);
+
+/// The model of a folder in training mode, checked to fit the data: tokens, labels, positions. Where the experiment
+/// trains, a checkpoint without a task head gets one, initialised from the seed. Throws Error(run_failed).
+std::shared_ptr<Model> build_loaded(ModelFolder folder, const ModelInput& input);
 
 /// What `headprune inspect` shows of a model folder.
 struct ModelSummary {
   ModelFolder folder;
-  std::string model_type;
   int64_t parameters = 0, intact_parameters = 0;
-  uint64_t bytes = 0;                           // of model.safetensors
+  uint64_t bytes = 0;                           // of the weights
   std::map<std::string, std::string> metadata;  // of model.safetensors
-  bool has_vocabulary = false;
+  bool has_tokenizer = false;
 };
 ModelSummary summarise_model_folder(const std::filesystem::path& path);
 /// The summary for people, one line each, ending with the heads of every block.

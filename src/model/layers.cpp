@@ -23,25 +23,35 @@ torch::Tensor LayerNorm::forward(const torch::Tensor& x) const {
   return at::layer_norm(x, weight_.sizes(), weight_, bias_, eps_);
 }
 
+torch::Tensor activate(const torch::Tensor& x, Activation activation) {
+  if (activation == Activation::relu) return at::relu(x);
+  return at::gelu(x, activation == Activation::gelu_tanh ? "tanh" : "none");
+}
+
 FeedForward::FeedForward(const LayerConfig& config)
     : activation_(config.activation),
       up_(register_module("up", std::make_shared<Projection>(config.d_model, config.d_ff))),
       down_(register_module("down", std::make_shared<Projection>(config.d_ff, config.d_model))) {}
 
 torch::Tensor FeedForward::forward(const torch::Tensor& x) const {
-  const torch::Tensor hidden = up_->forward(x);                                                  // [B, T, d_ff]
-  return down_->forward(activation_ == Activation::gelu ? at::gelu(hidden) : at::relu(hidden));  // [B, T, C]
+  const torch::Tensor hidden = up_->forward(x);          // [B, T, d_ff]
+  return down_->forward(activate(hidden, activation_));  // [B, T, C]
 }
 
 Embeddings::Embeddings(const EmbeddingConfig& config)
     : config_(config), tokens_(register_parameter("tokens", torch::zeros({config.vocabulary_size, config.d_model}))) {
   if (config.positions == Positions::learned)
-    positions_ = register_parameter("positions", torch::zeros({config.max_length, config.d_model}));
+    positions_ =
+        register_parameter("positions", torch::zeros({config.position_offset + config.max_length, config.d_model}));
+  if (config.token_types > 0)
+    token_types_ = register_parameter("token_types", torch::zeros({config.token_types, config.d_model}));
 }
 
-torch::Tensor Embeddings::forward(const torch::Tensor& tokens) const {
+torch::Tensor Embeddings::forward(const torch::Tensor& tokens, const torch::Tensor& token_types) const {
   const int64_t T = tokens.size(1);
-  const torch::Tensor x = at::embedding(tokens_, tokens);  // [B, T, C]
+  torch::Tensor x = at::embedding(tokens_, tokens);  // [B, T, C]
+  if (token_types_.defined())
+    x = x + (token_types.defined() ? at::embedding(token_types_, token_types) : token_types_[0]);  // [B, T, C]
   if (config_.positions == Positions::sinusoidal)
     return x * std::sqrt(static_cast<double>(config_.d_model)) + sinusoidal_positions(T, config_.d_model, x.options());
   if (T > config_.max_length)
@@ -49,7 +59,7 @@ torch::Tensor Embeddings::forward(const torch::Tensor& tokens) const {
          "a sequence of {} tokens is longer than the model's {} learned positions; lower "
          "data.max_length",
          T, config_.max_length);
-  return x + positions_.narrow(0, 0, T);
+  return x + positions_.narrow(0, config_.position_offset, T);  // [B, T, C]
 }
 
 Block::Block(const LayerConfig& config)

@@ -10,12 +10,14 @@
 
 namespace headprune {
 
-enum class Activation { gelu, relu };
+/// `gelu` is exact (Hendrycks and Gimpel 2016, with erf); `gelu_tanh` is their approximation, GPT-2's "gelu_new".
+enum class Activation { gelu, gelu_tanh, relu };
 template <>
 struct EnumNames<Activation> {
-  static constexpr std::pair<const char*, Activation> names[] = {{"gelu", Activation::gelu},
-                                                                 {"relu", Activation::relu}};
+  static constexpr std::pair<const char*, Activation> names[] = {
+      {"gelu", Activation::gelu}, {"gelu_tanh", Activation::gelu_tanh}, {"relu", Activation::relu}};
 };
+torch::Tensor activate(const torch::Tensor& x, Activation activation);
 
 /// Where layer normalization stands: before each part of a block (and once more after the last block), or after each
 /// sum of a part with its input (and once after the embeddings).
@@ -71,22 +73,27 @@ struct EmbeddingConfig {
   int64_t vocabulary_size = 0;
   int64_t d_model = 0;
   Positions positions = Positions::learned;
-  int64_t max_length = 0;  // rows of learned positions; sinusoidal ones have no limit
+  int64_t max_length = 0;       // learned positions a sequence can use; sinusoidal ones have no limit
+  int64_t position_offset = 0;  // rows of learned positions before the first that is used
+  int64_t token_types = 0;      // rows of token type vectors
 };
 
-/// Token vectors plus positions. With sinusoidal positions, whose size is fixed, token vectors are multiplied by
-/// sqrt(C) (Vaswani et al. 2017, section 3.4), so that neither drowns the other.
+/// Token vectors plus positions, plus token type vectors where the model has them. With sinusoidal positions, whose
+/// size is fixed, token vectors are multiplied by sqrt(C) (Vaswani et al. 2017, section 3.4), so that neither drowns
+/// the other.
 class Embeddings : public torch::nn::Module {
  public:
   explicit Embeddings(const EmbeddingConfig& config);
-  /// [B, T] int64 to [B, T, C]. Throws Error(run_failed) for more positions than learned ones.
-  torch::Tensor forward(const torch::Tensor& tokens) const;
+  /// Both [B, T] int64, to [B, T, C]; undefined token types are all 0. Throws Error(run_failed) for more positions than
+  /// learned ones.
+  torch::Tensor forward(const torch::Tensor& tokens, const torch::Tensor& token_types) const;
   const torch::Tensor& tokens() const { return tokens_; }  // [vocabulary, C]
 
  private:
   EmbeddingConfig config_;
   torch::Tensor tokens_;
-  torch::Tensor positions_;  // [max_length, C]; undefined with sinusoidal positions
+  torch::Tensor positions_;    // [position_offset + max_length, C]; undefined with sinusoidal positions
+  torch::Tensor token_types_;  // [token_types, C]; undefined without
 };
 
 /// Attention and feed-forward with their residual connections. Dropout acts on what each adds.

@@ -1,6 +1,10 @@
 #include "model/model.h"
 
+#include "model/checkpoint.h"
+
 namespace headprune {
+
+NamedTensors Model::tensors() const { return state(*this); }
 
 int64_t parameter_count(const Model& model) {
   int64_t count = 0;

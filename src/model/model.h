@@ -5,7 +5,9 @@
 // that are present, G key/value heads, L layers, Dk and Dv per-head widths of keys and values, N examples.
 #pragma once
 
+#include <map>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "core/heads.h"
@@ -17,6 +19,8 @@ namespace headprune {
 /// One tensor for each block, in the order of Model::blocks(). Blocks differ in head count, down to none, so nothing is
 /// ever a square of layers and heads.
 using PerBlock = std::vector<torch::Tensor>;
+
+using NamedTensors = std::map<std::string, torch::Tensor>;
 
 struct HeadProbe {
   PerBlock gates;         // [H] or [B, H] each; no entries, or an undefined one: nothing is multiplied
@@ -50,6 +54,8 @@ class Model : public torch::nn::Module {
   virtual std::shared_ptr<Model> copy() const = 0;
   /// config.json as formats.md section 6 has it, with "headprune":{"removed","heads"} when heads were removed.
   virtual Json config() const = 0;
+  /// What model.safetensors holds, under the names and in the orientation of the folder that config() describes.
+  virtual NamedTensors tensors() const;
   /// Multiply-adds x 2 that the attention blocks spend on one token of a sequence of length T, heads present only:
   /// projections 2 C H (2 Dk + 2 Dv) and products 2 T H (Dk + Dv).
   virtual int64_t attention_flops_per_token(int64_t sequence_length) const = 0;

@@ -5,6 +5,8 @@
 #include <numeric>
 
 #include "core/random.h"
+#include "model/checkpoint.h"
+#include "model/hf_layout.h"
 
 namespace headprune {
 namespace {
@@ -26,7 +28,9 @@ EmbeddingConfig embedding_config(const TransformerConfig& config) {
   return {.vocabulary_size = config.vocabulary_size,
           .d_model = config.d_model,
           .positions = config.positions,
-          .max_length = config.max_length};
+          .max_length = config.max_length,
+          .position_offset = config.position_offset,
+          .token_types = config.token_types};
 }
 
 bool has_output_layer(const TransformerConfig& config) {
@@ -69,9 +73,11 @@ int64_t parameter_count(const TransformerConfig& config) {
   const int64_t C = config.d_model, keys = config.heads * config.d_key, values = config.heads * config.d_value;
   const int64_t attention = 2 * keys * (C + 1) + values * (C + 1) + C * (values + 1);
   const int64_t feed_forward = config.d_ff * (C + 1) + C * (config.d_ff + 1);
-  const int64_t positions = config.positions == Positions::learned ? config.max_length : 0;
+  const int64_t learned = config.positions == Positions::learned ? config.position_offset + config.max_length : 0;
+  const int64_t pooler = config.pooler != Pooler::none ? C * (C + 1) : 0;
   const int64_t head = has_output_layer(config) ? output_count(config) * (C + 1) : 0;
-  return (config.vocabulary_size + positions) * C + config.layers * (attention + feed_forward + 4 * C) + 2 * C + head;
+  const int64_t vectors = config.vocabulary_size + learned + config.token_types;
+  return vectors * C + config.layers * (attention + feed_forward + 4 * C) + 2 * C + pooler + head;
 }
 
 Transformer::Transformer(const TransformerConfig& config, const HeadSet& removed)
@@ -81,6 +87,8 @@ Transformer::Transformer(const TransformerConfig& config, const HeadSet& removed
   const auto stack = register_module("blocks", std::make_shared<torch::nn::Module>());
   for (int64_t layer = 0; layer < config.layers; ++layer)
     blocks_.push_back(stack->register_module(std::to_string(layer), std::make_shared<Block>(layer_config(config))));
+  if (config.pooler != Pooler::none)
+    pooler_ = register_module("pooler", std::make_shared<Projection>(config.d_model, config.d_model));
   if (has_output_layer(config))
     head_ = register_module("head", std::make_shared<Projection>(config.d_model, output_count(config)));
   Transformer::remove_heads(removed);
@@ -94,12 +102,18 @@ Blocks Transformer::blocks() const {
 }
 
 ModelOutput Transformer::forward(const Batch& batch, const HeadProbe& probe) {
+  ModelOutput result = encode(batch, probe);
+  result.values = read_out(result.values, batch);
+  return result;
+}
+
+ModelOutput Transformer::encode(const Batch& batch, const HeadProbe& probe) {
   TORCH_CHECK(probe.gates.empty() || probe.gates.size() == blocks_.size(), "gates for ", probe.gates.size(), " of ",
               blocks_.size(), " blocks");
   const bool pre = config_.norm == NormOrder::pre;
   const Visibility visibility(config_.kind == Kind::decoder ? Pattern::causal : Pattern::full,
                               batch.padded ? batch.present : torch::Tensor());
-  torch::Tensor x = embeddings_->forward(batch.tokens);  // [B, T, C]
+  torch::Tensor x = embeddings_->forward(batch.tokens, batch.token_types);  // [B, T, C]
   if (!pre) x = norm_->forward(x);
   x = at::dropout(x, config_.dropout, is_training());
   ModelOutput result;
@@ -109,7 +123,7 @@ ModelOutput Transformer::forward(const Batch& batch, const HeadProbe& probe) {
     if (probe.contexts) result.heads.contexts.push_back(part.context);
     x = part.output;
   }
-  result.values = read_out(pre ? norm_->forward(x) : x, batch);
+  result.values = pre ? norm_->forward(x) : x;  // [B, T, C]
   return result;
 }
 
@@ -124,6 +138,10 @@ torch::Tensor Transformer::read_out(const torch::Tensor& states, const Batch& ba
   } else {
     const torch::Tensor present = batch.present.unsqueeze(2).to(states.scalar_type());  // [B, T, 1]
     pooled = (states * present).sum(1) / present.sum(1);                                // [B, C]
+  }
+  if (pooler_) {
+    pooled = pooler_->forward(pooled);  // [B, C]
+    pooled = config_.pooler == Pooler::tanh ? pooled.tanh() : pooled.relu();
   }
   return head_->forward(at::dropout(pooled, config_.dropout, is_training()));  // [B, outputs]
 }
@@ -143,11 +161,27 @@ std::shared_ptr<Model> Transformer::copy() const {
     target.set_data(from[i].detach().clone());
     target.set_requires_grad(from[i].requires_grad());
   }
+  twin->origin_ = origin_;
+  twin->labels_ = labels_;
   twin->train(is_training());
   return twin;
 }
 
-Json Transformer::config() const { return config_to_json(config_, removed_heads()); }
+Json Transformer::config() const {
+  Json json = origin_ ? hf_config(*origin_, config_, removed_heads()) : config_to_json(config_, removed_heads());
+  if (!labels_.empty()) {
+    json["id2label"] = labels_json(labels_);
+    if (origin_) {
+      json["label2id"] = Json::object();
+      for (size_t i = 0; i < labels_.size(); ++i) json["label2id"][labels_[i]] = i;
+    }
+  }
+  return json;
+}
+
+NamedTensors Transformer::tensors() const {
+  return origin_ ? to_hf_tensors(*origin_->layout, config_, state(*this)) : state(*this);
+}
 
 HeadSet Transformer::removed_heads() const {
   const Blocks present = blocks();

@@ -18,6 +18,14 @@ struct EnumNames<Pooling> {
   static constexpr std::pair<const char*, Pooling> names[] = {{"cls", Pooling::cls}, {"mean", Pooling::mean}};
 };
 
+/// A layer between what the classifier looks at and its output layer: dense, then this function.
+enum class Pooler { none, tanh, relu };
+template <>
+struct EnumNames<Pooler> {
+  static constexpr std::pair<const char*, Pooler> names[] = {
+      {"none", Pooler::none}, {"tanh", Pooler::tanh}, {"relu", Pooler::relu}};
+};
+
 /// Everything that config.json says of an intact model; the names are those of the options in YAML.
 struct TransformerConfig {
   Kind kind = Kind::encoder;  // encoder: classifier; decoder: language model. In config.json: model_type
@@ -33,10 +41,13 @@ struct TransformerConfig {
   Positions positions = Positions::learned;
   double dropout = 0.1;
   Pooling pooling = Pooling::cls;  // classifier
+  Pooler pooler = Pooler::none;    // classifier
   bool tie_embeddings = true;      // language model: logits use the token vectors, without a bias
   int64_t vocabulary_size = 0;
   int64_t max_length = 0;
-  int64_t outputs = 0;  // classifier: labels
+  int64_t position_offset = 0;  // rows of learned positions before the first that is used
+  int64_t token_types = 0;      // 0: the model knows none
+  int64_t outputs = 0;          // classifier: labels
 
   template <class V>
   void fields(V& v) {
@@ -52,13 +63,20 @@ struct TransformerConfig {
     v("positions", positions, "position vectors");
     v("dropout", dropout, "share dropped in training", at_least(0), below(1));
     if (kind == Kind::encoder) v("pooling", pooling, "what the classifier looks at");
+    if (kind == Kind::encoder) v("pooler", pooler, "layer before the classifier's output layer");
     if (kind == Kind::encoder) v("outputs", outputs, "labels", between(1, 1048576));
     if (kind == Kind::decoder) v("tie_embeddings", tie_embeddings, "logits use the token vectors");
     v("vocabulary_size", vocabulary_size, "tokens", between(1, 16777216));
     v("max_length", max_length, "learned positions", between(1, 16777216));
+    v("position_offset", position_offset, "learned positions before the first one used", between(0, 65536));
+    v("token_types", token_types, "token types", between(0, 65536));
   }
   bool operator==(const TransformerConfig&) const = default;
 };
+
+/// Names of labels as config.json has them, {"0":"negative","1":"positive"}, and back; nothing where it has none.
+Json labels_json(const std::vector<std::string>& labels);
+std::vector<std::string> labels_from_json(const Json& config);
 
 /// "headprune_encoder" or "headprune_decoder", the model_type of config.json.
 std::string model_type(Kind kind);
@@ -66,6 +84,8 @@ std::string model_type(Kind kind);
 Blocks transformer_blocks(const TransformerConfig& config, const HeadSet& removed = {});
 /// Parameters of an intact model.
 int64_t parameter_count(const TransformerConfig& config);
+
+struct HfOrigin;  // model/hf_layout.h
 
 class Transformer final : public Model {
  public:
@@ -77,23 +97,33 @@ class Transformer final : public Model {
   /// are seen by no query; their own logits mean nothing. Dropout, in training mode, draws from torch's default
   /// generator of the device (at::manual_seed).
   ModelOutput forward(const Batch& batch, const HeadProbe& probe = {}) override;
+  /// The same without the classifier or the output layer: values are the last layer's states [B, T, C].
+  ModelOutput encode(const Batch& batch, const HeadProbe& probe = {});
   void remove_heads(const HeadSet& removed) override;
   Attention& attention(size_t index) override;
   std::shared_ptr<Model> copy() const override;
   Json config() const override;
+  NamedTensors tensors() const override;
   int64_t attention_flops_per_token(int64_t sequence_length) const override;
   /// The intact model's sizes, also after heads went.
   const TransformerConfig& sizes() const { return config_; }
+  HeadSet removed_heads() const;
+  /// For a model that came from a checkpoint of another tool: config() and tensors() keep to its layout.
+  void set_origin(std::shared_ptr<const HfOrigin> origin) { origin_ = std::move(origin); }
+  /// Written to config.json; one name an output.
+  void set_labels(std::vector<std::string> labels) { labels_ = std::move(labels); }
 
  private:
   torch::Tensor read_out(const torch::Tensor& states, const Batch& batch) const;
-  HeadSet removed_heads() const;
 
   TransformerConfig config_;
   std::shared_ptr<Embeddings> embeddings_;
   std::vector<std::shared_ptr<Block>> blocks_;
-  std::shared_ptr<LayerNorm> norm_;   // after the embeddings (post) or after the last block (pre)
-  std::shared_ptr<Projection> head_;  // logits; null with tied embeddings
+  std::shared_ptr<LayerNorm> norm_;     // after the embeddings (post) or after the last block (pre)
+  std::shared_ptr<Projection> pooler_;  // [C, C]; null without
+  std::shared_ptr<Projection> head_;    // logits; null with tied embeddings
+  std::shared_ptr<const HfOrigin> origin_;
+  std::vector<std::string> labels_;
 };
 
 /// Fills the weights, each tensor from its own random stream of `seed` (core/random.h), so the same seed gives the same
@@ -109,5 +139,7 @@ Json config_to_json(const TransformerConfig& config, const HeadSet& removed);
 /// The reverse. Throws Error(run_failed) naming `where` and the key.
 TransformerConfig config_from_json(const Json& json, const std::string& where);
 HeadSet removed_from_json(const Json& json, const TransformerConfig& config, const std::string& where);
+/// "headprune" of config.json: {"removed":...,"heads":...}.
+Json removal_json(const TransformerConfig& config, const HeadSet& removed);
 
 }  // namespace headprune

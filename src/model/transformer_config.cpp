@@ -4,6 +4,7 @@
 #include "config/dump.h"
 #include "core/error.h"
 #include "core/text.h"
+#include "model/hf_layout.h"
 #include "model/transformer.h"
 
 namespace headprune {
@@ -57,12 +58,32 @@ Json config_to_json(const TransformerConfig& config, const HeadSet& removed) {
   Json json = {{"model_type", model_type(config.kind)}, {"architectures", {"Transformer"}}};
   const Json sizes = config_json(config);
   json.update(sizes);
-  if (!removed.empty()) {
-    Json counts = Json::array();
-    for (const BlockHeads& block : transformer_blocks(config, removed)) counts.push_back(block.heads.size());
-    json["headprune"] = {{"removed", removed.to_json()}, {"heads", {{to_string(config.kind), counts}}}};
-  }
+  if (!removed.empty()) json["headprune"] = removal_json(config, removed);
   return json;
+}
+
+Json removal_json(const TransformerConfig& config, const HeadSet& removed) {
+  Json counts = Json::array();
+  for (const BlockHeads& block : transformer_blocks(config, removed)) counts.push_back(block.heads.size());
+  return {{"removed", removed.to_json()}, {"heads", {{to_string(config.kind), counts}}}};
+}
+
+Json labels_json(const std::vector<std::string>& labels) {
+  Json json = Json::object();
+  for (size_t i = 0; i < labels.size(); ++i) json[std::to_string(i)] = labels[i];
+  return json;
+}
+
+std::vector<std::string> labels_from_json(const Json& config) {
+  std::vector<std::string> labels;
+  if (!config.contains("id2label")) return labels;
+  const Json& names = config["id2label"];
+  for (size_t i = 0; names.is_object() && i < names.size(); ++i) {
+    const auto at = names.find(std::to_string(i));
+    if (at == names.end() || !at->is_string()) return {};
+    labels.push_back(at->get<std::string>());
+  }
+  return labels;
 }
 
 TransformerConfig config_from_json(const Json& json, const std::string& where) {
@@ -79,28 +100,33 @@ TransformerConfig config_from_json(const Json& json, const std::string& where) {
       return config;
     }
   }
+  for (const std::string& name : layout_names()) supported.push_back(name);
   fail(ExitCode::run_failed, "{}: model_type '{}' is not supported; supported are {}", where, type,
        join(supported, ", "));
 }
 
 HeadSet removed_from_json(const Json& json, const TransformerConfig& config, const std::string& where) {
-  if (!json.contains("headprune")) return {};
-  const Json& part = json["headprune"];
+  // Another tool that removed heads says only which.
+  const bool ours = json.contains("headprune");
+  if (!ours && (!json.contains("pruned_heads") || json["pruned_heads"].empty())) return {};
+  const Json part = ours ? json["headprune"] : Json{{"removed", {{to_string(config.kind), json["pruned_heads"]}}}};
+  const char* key = ours ? "headprune.removed" : "pruned_heads";
   if (!part.is_object() || !part.contains("removed"))
     fail(ExitCode::run_failed, "{}: headprune has no 'removed'; the file is damaged", where);
   HeadSet removed;
   try {
     removed = HeadSet::from_json(part["removed"]);
   } catch (const Error& error) {
-    fail(ExitCode::run_failed, "{}: headprune.removed: {}", where, error.what());
+    fail(ExitCode::run_failed, "{}: {}: {}", where, key, error.what());
   }
   for (const HeadId& head : removed.heads())
     if (head.block.kind != config.kind || head.block.layer >= config.layers || head.head >= config.heads)
-      fail(ExitCode::run_failed, "{}: headprune.removed names {}, which a model of {} layers with {} heads never had",
-           where, to_string(head), config.layers, config.heads);
-  if (const Json written = config_to_json(config, removed); !removed.empty() && part != written["headprune"])
+      fail(ExitCode::run_failed, "{}: {} names {}, which a model of {} layers with {} heads never had", where, key,
+           to_string(head), config.layers, config.heads);
+  if (!ours || removed.empty()) return removed;
+  if (const Json heads = removal_json(config, removed)["heads"]; !part.contains("heads") || part["heads"] != heads)
     fail(ExitCode::run_failed, "{}: headprune.heads does not fit headprune.removed; it should be {}", where,
-         dump_json(written["headprune"]["heads"]));
+         dump_json(heads));
   return removed;
 }
 

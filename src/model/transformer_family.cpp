@@ -10,9 +10,10 @@ namespace {
 /// The sizes of a folder, checked to be of this family.
 ModelFolder folder_of_kind(const std::filesystem::path& path, Kind kind) {
   ModelFolder folder = read_model_folder(path);
-  if (folder.config.kind != kind)
-    fail(ExitCode::run_failed, "{} holds a model of type {}; load it with model.type: {}", path.string(),
-         to_string(folder.config.kind), to_string(folder.config.kind));
+  if (folder.origin || folder.config.kind != kind) {
+    const std::string type = folder.origin ? folder.model_type() : to_string(folder.config.kind);
+    fail(ExitCode::run_failed, "{} holds a model of type {}; load it with model.type: {}", path.string(), type, type);
+  }
   return folder;
 }
 
@@ -103,32 +104,14 @@ std::shared_ptr<Model> TransformerFamily::build(const ModelInput& input) const {
     config.max_length = input.max_length;
     config.outputs = input.outputs;
     const auto model = std::make_shared<Transformer>(config);
+    model->set_labels(input.labels);
     initialise(*model, input.seed);
     model->to(input.device);
     return model;
   }
   ModelFolder folder = folder_of_kind(*path_, config_.kind);
-  const TransformerConfig& saved = folder.config;
-  const std::string where = path_->string();
-  if (saved.vocabulary_size != input.vocabulary_size)
-    fail(ExitCode::run_failed,
-         "{}: the model has {} tokens and the data's vocabulary {}; use the data settings that "
-         "the model was trained with",
-         where, saved.vocabulary_size, input.vocabulary_size);
-  if (saved.outputs != input.outputs)
-    fail(ExitCode::run_failed,
-         "{}: the model has {} labels and the data {}; use data with the labels that the model "
-         "was trained with",
-         where, saved.outputs, input.outputs);
-  if (saved.positions == Positions::learned && saved.max_length < input.max_length)
-    fail(ExitCode::run_failed,
-         "{}: the model has {} positions and the data sequences of {} tokens; set "
-         "data.max_length to at most {}",
-         where, saved.max_length, input.max_length, saved.max_length);
   folder.config.dropout = config_.dropout;
-  const auto model = load_model(folder, input.device);
-  model->train();
-  return model;
+  return build_loaded(std::move(folder), input);
 }
 
 }  // namespace headprune

@@ -3,7 +3,7 @@
 #include "core/files.h"
 #include "core/random.h"
 #include "core/text.h"
-#include "model/checkpoint.h"
+#include "model/folder.h"
 #include "train/train_batches.h"
 #include "train/trainer.h"
 
@@ -25,19 +25,26 @@ int64_t training_steps(const Experiment& experiment, const Dataset& dataset) {
 
 ModelInput model_input(const Dataset& dataset) {
   ModelInput input;
-  input.vocabulary_size = dataset.vocabulary->size();
+  input.vocabulary_size = dataset.tokenizer->size();
   input.outputs = static_cast<int64_t>(dataset.labels.size());
+  input.labels = dataset.labels;
   for (const auto& split : {dataset.train, dataset.score, dataset.select, dataset.report})
     for (const Example& example : split->examples)
       input.max_length = std::max(input.max_length, static_cast<int64_t>(example.tokens.size()));
   return input;
 }
 
+std::vector<InputFile> experiment_inputs(const Experiment& experiment) {
+  std::vector<InputFile> inputs = experiment.data.make()->inputs();
+  if (const auto folder = experiment.model.make()->load_path())
+    for (InputFile& input : model_inputs(*folder)) inputs.push_back(std::move(input));
+  return inputs;
+}
+
 Dataset load_dataset(const Experiment& experiment) {
   LoadInput input;
   input.seed = static_cast<uint64_t>(experiment.seeds.front());
-  if (const auto folder = experiment.model.make()->load_path())
-    input.vocabulary = std::make_shared<const Vocabulary>(read_vocabulary(*folder));
+  if (const auto folder = experiment.model.make()->load_path()) input.tokenizer = read_tokenizer(*folder);
   return experiment.data.make()->load(input);
 }
 

@@ -32,6 +32,9 @@ void check_disk(const ExperimentPlan& plan, const std::filesystem::path& folder)
 /// What a model must fit; seed and device are left to the caller.
 ModelInput model_input(const Dataset& dataset);
 
+/// Every file that the experiment depends on: data and a loaded model.
+std::vector<InputFile> experiment_inputs(const Experiment& experiment);
+
 /// Reads the experiment's data, as every command that looks at it does.
 Dataset load_dataset(const Experiment& experiment);
 

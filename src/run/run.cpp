@@ -188,7 +188,7 @@ RunOutcome run_experiment(const Loaded<Experiment>& loaded, const RunOptions& op
   const Experiment& experiment = loaded.value;
   install_signal_handlers(experiment.runtime.signals);
   const torch::Device device = configure_runtime(experiment.runtime);
-  const std::vector<InputFile> inputs = experiment.data.make()->inputs();
+  const std::vector<InputFile> inputs = experiment_inputs(experiment);
   Dataset dataset = load_dataset(experiment);
   const ExperimentPlan plan = plan_experiment(experiment, dataset);
   check_disk(plan, options.out.empty() ? experiment.output.dir : options.out);

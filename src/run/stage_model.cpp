@@ -2,6 +2,7 @@
 #include "core/log.h"
 #include "core/random.h"
 #include "model/checkpoint.h"
+#include "model/folder.h"
 #include "run/plan.h"
 #include "run/stages.h"
 #include "train/trainer.h"
@@ -14,7 +15,7 @@ namespace {
 std::string save_model(const Workspace& workspace, const SeedRun& run, const fs::path& folder) {
   make_folders(folder.parent_path());
   FolderWriter writer(folder);
-  write_model(writer, *run.model, workspace.dataset.vocabulary.get(),
+  write_model(writer, *run.model, workspace.dataset.tokenizer.get(),
               {{"headprune.experiment_id", workspace.experiment_id},
                {"headprune.mask_sha256", mask_sha256(run.model->blocks(), HeadSet())}});
   return writer.commit();
@@ -69,12 +70,13 @@ Passes model_stage(SeedRun& run) {
   ModelInput input = model_input(workspace.dataset);
   input.seed = stream_seed(static_cast<uint64_t>(run.seed), "init");
   input.device = workspace.device;
+  input.trains = workspace.experiment.train.has_value();
   run.model = family->build(input);
   Passes passes;
   if (!workspace.experiment.train) {
     workspace.journal.model({run.seed, 0, family->load_path()->string(), ""});
   } else if (workspace.reuses(Stage::model) && before.models.count(run.seed) && verify_manifest(folder).empty()) {
-    load_state(*run.model, read_tensors(folder / "model.safetensors"), folder.string());
+    load_weights(read_model_folder(folder), dynamic_cast<Transformer&>(*run.model));
     log_info("[model] seed {}: trained before, read from {}", run.seed, folder.string());
   } else {
     if (!workspace.reuses(Stage::model)) fs::remove_all(workspace.folder / train_folder(run.seed));

@@ -37,8 +37,9 @@ TEST_CASE("a run leaves every file of its folder, and says completed", "[cli]") 
   CHECK(json_file(run / "status.json")["state"] == "completed");
   CHECK(read_file(run / "config.source.yaml") == kSmallExperiment);
   CHECK_FALSE(fs::exists(run / "train/seed-1/sweeps"));
-  for (const Json& surgery : json_file(run / "results.json")["pruning"]["surgery"]) CHECK(surgery["ok"] == true);
-  CHECK(json_file(run / "results.json")["pruning"]["surgery"].size() == 2);  // one a seed
+  const Json results = json_file(run / "results.json");
+  for (const Json& surgery : results["pruning"]["surgery"]) CHECK(surgery["ok"] == true);
+  CHECK(results["pruning"]["surgery"].size() == 2);  // one a seed
 }
 
 TEST_CASE("running again continues a finished run without computing anything", "[cli]") {

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "core/random.h"
+#include "data/vocabulary.h"
 #include "support/catch_torch.h"
 
 using namespace headprune;
@@ -91,6 +92,8 @@ TEST_CASE("a batch is padded at the end, to its longest example only", "[data]")
   auto examples = of_lengths({3, 1, 2, 9});
   examples[0].tokens = {Vocabulary::kClassification, 7, Vocabulary::kUnknown};
   examples[2].tokens = {Vocabulary::kClassification, Vocabulary::kSeparator};
+  examples[0].special = {0};
+  examples[2].special = {0, 1};
   const Batch batch = make_batch(examples, {2, 0}, torch::kCPU);
   CHECK(batch.size() == 2);
   CHECK(batch.padded);
@@ -99,14 +102,18 @@ TEST_CASE("a batch is padded at the end, to its longest example only", "[data]")
   CHECK(torch::equal(batch.special.to(torch::kInt64), torch::tensor({{1, 1, 0}, {1, 0, 0}}, torch::kInt64)));
   CHECK(torch::equal(batch.labels, torch::tensor({2, 0}, torch::kInt64)));
   CHECK_FALSE(batch.targets.defined());
+  CHECK_FALSE(batch.token_types.defined());
+  examples[0].token_types = {0, 1, 1};
+  const torch::Tensor types = make_batch(examples, {2, 0}, torch::kCPU).token_types;
+  CHECK(torch::equal(types, torch::tensor({{0, 0, 0}, {0, 1, 1}}, torch::kInt64)));
   CHECK(batch.examples == std::vector<int64_t>{2, 0});
   CHECK_FALSE(make_batch(examples, {3}, torch::kCPU).padded);
 }
 
 TEST_CASE("language modelling batches have targets and no labels", "[data]") {
   std::vector<Example> examples(2);
-  examples[0] = {.tokens = {5, 6, 7}, .label = -1, .targets = {6, 7, 8}};
-  examples[1] = {.tokens = {9}, .label = -1, .targets = {5}};
+  examples[0] = {.tokens = {5, 6, 7}, .token_types = {}, .special = {}, .label = -1, .targets = {6, 7, 8}};
+  examples[1] = {.tokens = {9}, .token_types = {}, .special = {}, .label = -1, .targets = {5}};
   const Batch batch = make_batch(examples, {0, 1}, torch::kCPU);
   CHECK_FALSE(batch.labels.defined());
   CHECK(torch::equal(batch.targets, torch::tensor({{6, 7, 8}, {5, -100, -100}}, torch::kInt64)));

@@ -27,7 +27,7 @@ inline std::shared_ptr<const DataSource> source(const std::string& options, cons
 }
 
 inline Dataset load(const std::string& options, const fs::path& folder = "/", uint64_t seed = 1) {
-  return source(options, folder)->load({.seed = seed, .vocabulary = nullptr});
+  return source(options, folder)->load({.seed = seed, .tokenizer = nullptr});
 }
 
 /// Code and sentence of the Error that loading throws.
@@ -43,7 +43,7 @@ inline std::pair<ExitCode, std::string> load_error(const std::string& options, c
 /// Tokens of an example as text, joined by spaces.
 inline std::string spell(const Dataset& data, const Example& example) {
   std::string text;
-  for (const int64_t id : example.tokens) text += (text.empty() ? "" : " ") + data.vocabulary->token(id);
+  for (const int64_t id : example.tokens) text += (text.empty() ? "" : " ") + data.tokenizer->token(id);
   return text;
 }
 

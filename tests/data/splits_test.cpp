@@ -19,7 +19,7 @@ void write_counted(TestFolder& folder, int count) {
 
 std::vector<std::string> words(const Dataset& data, const Split& split) {
   std::vector<std::string> all;
-  for (const Example& example : split.examples) all.push_back(data.vocabulary->token(example.tokens.at(1)));
+  for (const Example& example : split.examples) all.push_back(data.tokenizer->token(example.tokens.at(1)));
   return all;
 }
 

@@ -1,6 +1,7 @@
 #include <map>
 #include <set>
 
+#include "data/vocabulary.h"
 #include "fixture.h"
 
 using namespace headprune;
@@ -14,10 +15,10 @@ std::multiset<int64_t> counts_of(const Example& example) { return {example.token
 
 /// The rule of the task, from the spelled tokens: the value of the key that is asked for first.
 std::string answer(const Dataset& data, const Example& example) {
-  const std::string question = data.vocabulary->token(example.tokens.at(1));
+  const std::string question = data.tokenizer->token(example.tokens.at(1));
   const std::string key = question.substr(0, question.size() - 1) + "=";
   for (const int64_t id : example.tokens)
-    if (const std::string& token = data.vocabulary->token(id); token.starts_with(key)) return token.substr(key.size());
+    if (const std::string& token = data.tokenizer->token(id); token.starts_with(key)) return token.substr(key.size());
   return "";
 }
 
@@ -99,5 +100,5 @@ TEST_CASE("options of synthetic data that cannot be are refused", "[data]") {
   CHECK_THROWS_WITH(load("type: synthetic, keys: 6, classes: 4"), ContainsSubstring("must divide keys"));
   CHECK_THROWS_WITH(load("type: synthetic, keys: 2, classes: 2"), ContainsSubstring("data.keys"));
   const auto other = std::make_shared<const Vocabulary>(Vocabulary::of({"a"}));
-  CHECK_THROWS_WITH(source("type: synthetic")->load({.seed = 1, .vocabulary = other}), ContainsSubstring("vocabulary"));
+  CHECK_THROWS_WITH(source("type: synthetic")->load({.seed = 1, .tokenizer = other}), ContainsSubstring("vocabulary"));
 }

@@ -1,3 +1,4 @@
+#include "data/vocabulary.h"
 #include "fixture.h"
 
 using namespace headprune;
@@ -34,11 +35,11 @@ TEST_CASE("characters of the train part make the vocabulary, others are unknown 
   folder.write("t.txt", "aäaäaäaäaäaäaäaäaaxyx");
   const Dataset data =
       load("type: text, path: t.txt, fractions: {train: 0.8, dev: 0.2, test: 0}, splits: {report: dev}", folder.path());
-  CHECK(data.vocabulary->size() == Vocabulary::kSpecials + 2);
+  CHECK(data.tokenizer->size() == Vocabulary::kSpecials + 2);
   CHECK(data.train->examples[0].tokens.size() == 16);
   CHECK(data.report->examples[0].targets == std::vector<int64_t>{1, 1, 1});
   REQUIRE(data.warnings.size() == 1);
-  CHECK_THAT(data.warnings[0], ContainsSubstring("3 of 4 characters of the dev part"));
+  CHECK_THAT(data.warnings[0], ContainsSubstring("3 of 4 tokens of the dev part"));
 }
 
 TEST_CASE("bad text files and fractions are refused", "[data]") {

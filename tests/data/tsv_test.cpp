@@ -1,6 +1,7 @@
 // The strict rules of formats.md section 4, one by one, and the files of shared/data in miniature.
 #include <set>
 
+#include "data/vocabulary.h"
 #include "fixture.h"
 
 using namespace headprune;
@@ -114,10 +115,10 @@ TEST_CASE("the vocabulary comes from the train part alone and unknown words are 
   folder.write("dev.tsv", "new film\t1\n");
   folder.write("test.tsv", kGood);
   const Dataset data = load("type: tsv, path: .", folder.path());
-  CHECK(data.vocabulary->size() == Vocabulary::kSpecials + 3);
+  CHECK(data.tokenizer->size() == Vocabulary::kSpecials + 3);
   CHECK(data.select->examples[0].tokens == std::vector<int64_t>{2, 1, 4});
   const Dataset small = load("type: tsv, path: ., vocabulary_size: 5", folder.path());
-  CHECK(small.vocabulary->size() == 5);
+  CHECK(small.tokenizer->size() == 5);
   CHECK(spell(small, small.train->examples[0]) == "[CLS] [UNK] film");
 }
 
@@ -135,7 +136,7 @@ TEST_CASE("without a limit every word of the train part has an id of its own", "
   }
   for (const char* lower : {"false", "true"}) {
     const Dataset data = load_text(text, fmt::format(", lower_case: {}", lower));
-    CHECK(data.vocabulary->size() == Vocabulary::kSpecials + static_cast<int64_t>(words.size()));
+    CHECK(data.tokenizer->size() == Vocabulary::kSpecials + static_cast<int64_t>(words.size()));
     for (const Example& example : data.train->examples)
       CHECK(std::count(example.tokens.begin(), example.tokens.end(), Vocabulary::kUnknown) == 0);
   }
@@ -147,7 +148,7 @@ TEST_CASE("characters, bytes and lower case", "[data]") {
   CHECK(spell(characters, characters.train->examples[0]) == "[CLS] ä b");
   const Dataset bytes = load_text(text, ", unit: byte");
   CHECK(spell(bytes, bytes.train->examples[0]) == "[CLS] <0xC3> <0x84> <0x42>");
-  CHECK(load_text("A a\t0\nb\t1\n", ", lower_case: true").vocabulary->size() == Vocabulary::kSpecials + 2);
+  CHECK(load_text("A a\t0\nb\t1\n", ", lower_case: true").tokenizer->size() == Vocabulary::kSpecials + 2);
 }
 
 TEST_CASE("max_length cuts the end, of two texts the longer one first, and says how many", "[data]") {
@@ -165,10 +166,10 @@ TEST_CASE("a loaded model's vocabulary is used, and a different unit refused", "
   TestFolder folder;
   for (const char* name : {"train.tsv", "dev.tsv", "test.tsv"}) folder.write(name, kGood);
   const auto words = std::make_shared<const Vocabulary>(Vocabulary::of({"film", "other"}));
-  const Dataset data = source("type: tsv, path: .", folder.path())->load({.seed = 1, .vocabulary = words});
-  CHECK(data.vocabulary == words);
+  const Dataset data = source("type: tsv, path: .", folder.path())->load({.seed = 1, .tokenizer = words});
+  CHECK(data.tokenizer == words);
   CHECK(spell(data, data.train->examples[0]) == "[CLS] [UNK] film");
-  CHECK_THROWS_WITH(source("type: tsv, path: ., unit: byte", folder.path())->load({.seed = 1, .vocabulary = words}),
+  CHECK_THROWS_WITH(source("type: tsv, path: ., unit: byte", folder.path())->load({.seed = 1, .tokenizer = words}),
                     ContainsSubstring("set data.unit: word"));
 }
 
@@ -187,7 +188,7 @@ TEST_CASE("a missing part is a usage error that says what can be done", "[data]"
   REQUIRE(files.size() == 2);
   CHECK(files[0].role == "data.train");
   CHECK(files[1].path == (folder / "dev.tsv").string());
-  CHECK((shared->load({.seed = 1, .vocabulary = nullptr}).shared_splits() == Pairs{{"select", "report"}}));
+  CHECK((shared->load({.seed = 1, .tokenizer = nullptr}).shared_splits() == Pairs{{"select", "report"}}));
 }
 
 TEST_CASE("file names of the parts can be given, or one file that is the train part", "[data]") {

@@ -18,11 +18,6 @@ TEST_CASE("a vocabulary keeps the most frequent units, ties by bytes, within its
 TEST_CASE("text that spells a special token is an unknown word", "[data]") {
   const auto words = Vocabulary::build(TokenUnit::word, {{"x", 1}}, 10);
   CHECK(words.encode("[CLS] [PAD] x") == std::vector<int64_t>{1, 1, 4});
-  CHECK(words.is_special(Vocabulary::kPadding));
-  CHECK(words.is_special(Vocabulary::kClassification));
-  CHECK(words.is_special(Vocabulary::kSeparator));
-  CHECK_FALSE(words.is_special(Vocabulary::kUnknown));
-  CHECK_FALSE(words.is_special(4));
 }
 
 TEST_CASE("characters are code points and bytes are bytes", "[data]") {

@@ -4,6 +4,7 @@
 #include <fstream>
 
 #include "core/error.h"
+#include "data/vocabulary.h"
 #include "model/folder.h"
 #include "model/support.h"
 
@@ -65,7 +66,7 @@ TEST_CASE("a saved model loads bit for bit", "[model]") {
     for (const auto& [name, tensor] : before) CHECK(torch::equal(tensor, after.at(name)));
     CHECK(torch::equal(real_logits(*model, small_batch()), real_logits(*loaded, small_batch())));
     CHECK(loaded->sizes() == model->sizes());
-    CHECK(read_vocabulary(path) == vocabulary);
+    CHECK(dynamic_cast<const Vocabulary&>(*read_tokenizer(path)) == vocabulary);
     CHECK_FALSE(loaded->is_training());
   }
 }
@@ -73,10 +74,11 @@ TEST_CASE("a saved model loads bit for bit", "[model]") {
 TEST_CASE("config.json names the type and every size, and heads only where some went", "[model]") {
   const auto model = small_model(small_config(Kind::encoder, NormOrder::post));
   const Json intact = model->config();
-  CHECK(dump_json(intact) ==
-        R"({"model_type":"headprune_encoder","architectures":["Transformer"],"d_model":12,"layers":3,"heads":3,)"
-        R"("d_key":5,"d_value":2,"d_ff":16,"activation":"gelu","norm":"post","layer_norm_eps":1e-05,)"
-        R"("positions":"learned","dropout":0.1,"pooling":"cls","outputs":4,"vocabulary_size":11,"max_length":9})");
+  CHECK(
+      dump_json(intact) ==
+      R"({"model_type":"headprune_encoder","architectures":["Transformer"],"d_model":12,"layers":3,"heads":3,)"
+      R"("d_key":5,"d_value":2,"d_ff":16,"activation":"gelu","norm":"post","layer_norm_eps":1e-05,)"
+      R"("positions":"learned","dropout":0.1,"pooling":"cls","pooler":"none","outputs":4,"vocabulary_size":11,"max_length":9,"position_offset":0,"token_types":0})");
   HeadSet removed;
   removed.insert({{Kind::encoder, 1}, 0});
   removed.insert({{Kind::encoder, 2}, 2});
@@ -144,8 +146,8 @@ TEST_CASE("a folder that is no model is refused with what to do", "[model]") {
   const TestFolder folder;
   CHECK_THAT(error_of(folder.path() / "nowhere"), ContainsSubstring("is not a folder"));
   CHECK_THAT(error_of(folder.path()), ContainsSubstring("has no config.json"));
-  write_text(folder.path() / "config.json", R"({"model_type":"bert","hidden_size":8})");
-  CHECK_THAT(error_of(folder.path()), ContainsSubstring("model_type 'bert' is not supported; supported are "
+  write_text(folder.path() / "config.json", R"({"model_type":"t5","hidden_size":8})");
+  CHECK_THAT(error_of(folder.path()), ContainsSubstring("model_type 't5' is not supported; supported are "
                                                         "headprune_encoder, headprune_decoder"));
   write_text(folder.path() / "config.json", R"({"hidden_size":8})");
   CHECK_THAT(error_of(folder.path()), ContainsSubstring("model_type '' is not supported"));
@@ -213,11 +215,11 @@ TEST_CASE("the summary of a folder counts what is there", "[model]") {
                                HeadId{{Kind::decoder, 2}, 1}, HeadId{{Kind::decoder, 2}, 2}}));
   const fs::path path = save(folder, *model);
   const ModelSummary summary = summarise_model_folder(path);
-  CHECK(summary.model_type == "headprune_decoder");
+  CHECK(summary.folder.model_type() == "headprune_decoder");
   CHECK(summary.parameters == parameter_count(*model));
   CHECK(summary.intact_parameters == parameter_count(model->sizes()));
   CHECK(summary.metadata.at("headprune.mask_sha256") == "abc");
-  CHECK_FALSE(summary.has_vocabulary);
+  CHECK_FALSE(summary.has_tokenizer);
   const auto lines = summary_lines(summary);
   REQUIRE(lines.size() > 3);
   CHECK(lines[lines.size() - 3] == "decoder.L0: 2 of 3 heads: 0 2");

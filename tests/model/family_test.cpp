@@ -129,7 +129,7 @@ TEST_CASE("init: load refuses data that the model does not fit", "[model]") {
   ModelInput words = input_of(4), labels = input_of(5), longer = input_of(4);
   words.vocabulary_size = 12;
   longer.max_length = 10;
-  CHECK_THROWS_WITH(loaded->build(words), ContainsSubstring("the model has 11 tokens and the data's vocabulary 12"));
+  CHECK_THROWS_WITH(loaded->build(words), ContainsSubstring("the model has 11 tokens and the tokenizer 12"));
   CHECK_THROWS_WITH(loaded->build(labels), ContainsSubstring("the model has 4 labels and the data 5"));
   CHECK_THROWS_WITH(loaded->build(longer), ContainsSubstring("9 positions and the data sequences of 10 tokens"));
   ModelInput shorter = input_of(4);

@@ -1,5 +1,6 @@
 // The tables and a sweep on a real model in which one head of a block does all the work.
 #include "data/batch.h"
+#include "data/vocabulary.h"
 #include "model/attention.h"
 #include "model/transformer.h"
 #include "support.h"

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "core/error.h"
+#include "data/vocabulary.h"
 #include "model/attention.h"
 #include "support.h"
 
@@ -117,6 +118,7 @@ TEST_CASE("examples whose queries all see one key are left out, and none left is
   const Importance before = score("entropy", subject);
   Example single;
   single.tokens = {Vocabulary::kClassification};
+  single.special = {0};
   single.label = 0;
   subject.examples.push_back(single);
   const Importance after = score("entropy", subject, {.batch_size = 64});

@@ -4,6 +4,7 @@
 
 #include "config/load.h"
 #include "core/random.h"
+#include "data/vocabulary.h"
 #include "model/attention.h"
 
 namespace headprune::test {
@@ -44,6 +45,7 @@ Subject make_subject(Kind kind, torch::ScalarType type, const HeadSet& gone) {
   for (const int64_t length : {2, 6, 3, 5, 5, 4, 6}) {
     Example example;
     example.tokens.push_back(Vocabulary::kClassification);
+    example.special.push_back(0);
     for (int64_t t = 1; t < length; ++t) example.tokens.push_back(4 + static_cast<int64_t>(random.below(7)));
     if (kind == Kind::encoder) {
       example.label = static_cast<int64_t>(random.below(3));

@@ -1,0 +1,179 @@
+#include "data/byte_bpe.h"
+
+#include <functional>
+#include <queue>
+#include <tuple>
+
+#include "core/error.h"
+#include "data/unicode.h"
+
+namespace headprune {
+
+namespace {
+
+constexpr size_t kCachedWords = 1 << 16;
+constexpr size_t kCachedWordBytes = 64;
+
+enum class CharacterClass { space, letter, number, other };
+
+CharacterClass class_of(int32_t code_point) {
+  if (is_white_space(code_point)) return CharacterClass::space;
+  if (is_letter(code_point)) return CharacterClass::letter;
+  return is_number(code_point) ? CharacterClass::number : CharacterClass::other;
+}
+
+uint64_t pair_key(int64_t left, int64_t right) {
+  return static_cast<uint64_t>(left) << 32 | static_cast<uint64_t>(right);
+}
+
+/// Behind the run of characters of class `wanted` that starts at `at`; `last` is where its last character begins.
+size_t run_end(std::string_view text, size_t at, CharacterClass wanted, size_t* last) {
+  while (at < text.size()) {
+    size_t next = at;
+    if (class_of(take_code_point(text, next)) != wanted) break;
+    *last = at;
+    at = next;
+  }
+  return at;
+}
+
+}  // namespace
+
+size_t gpt2_word_end(std::string_view text, size_t at) {
+  if (text[at] == '\'')
+    for (const std::string_view ending : {"'s", "'t", "'re", "'ve", "'m", "'ll", "'d"})
+      if (text.substr(at).starts_with(ending)) return at + ending.size();
+
+  size_t next = at, last = at;
+  CharacterClass kind = class_of(take_code_point(text, next));
+  // One space goes with the word behind it.
+  if (text[at] == ' ' && next < text.size()) {
+    size_t ignored = next;
+    kind = class_of(take_code_point(text, ignored));
+  }
+  if (kind != CharacterClass::space) return run_end(text, text[at] == ' ' ? at + 1 : at, kind, &last);
+  // Of several white spaces before a word the last is left to it.
+  const size_t end = run_end(text, at, CharacterClass::space, &last);
+  return end == text.size() || last == at ? end : last;
+}
+
+std::string gpt2_byte_name(unsigned char byte) {
+  const auto printable = [](int value) {
+    return (value >= '!' && value <= '~') || (value >= 0xA1 && value <= 0xAC) || value >= 0xAE;
+  };
+  int32_t code_point = byte;
+  if (!printable(byte)) {  // those that are not printable are counted from U+0100 on
+    code_point = 0x100;
+    for (int lower = 0; lower < byte; ++lower) code_point += printable(lower) ? 0 : 1;
+  }
+  std::string name;
+  append_utf8(code_point, name);
+  return name;
+}
+
+ByteBpe::ByteBpe(TokenizerParts parts, const Merges& merges, bool add_prefix_space)
+    : ModelTokenizer(std::move(parts)), add_prefix_space_(add_prefix_space) {
+  for (int byte = 0; byte < 256; ++byte)
+    bytes_[static_cast<size_t>(byte)] = table().need(gpt2_byte_name(static_cast<unsigned char>(byte)),
+                                                     fmt::format("the token for byte 0x{:02X}", byte));
+  for (const auto& [left, right] : merges) {
+    const auto need = [&](const std::string& token) {
+      const int64_t id = table().id(token);
+      if (id < 0)
+        table().bad(
+            fmt::format("merge {} (\"{}\" with \"{}\") needs \"{}\", which is not in the vocabulary; get the "
+                        "tokenizer's files again",
+                        merges_.size() + 1, left, right, token));
+      return id;
+    };
+    const uint64_t key = pair_key(need(left), need(right));
+    const Merge merged{.rank = static_cast<int64_t>(merges_.size()), .id = need(left + right)};
+    if (!merges_.emplace(key, merged).second)
+      table().bad(fmt::format("merge {} (\"{}\" with \"{}\") is listed twice", merges_.size() + 1, left, right));
+  }
+  find_added_tokens();
+}
+
+const ByteBpe::Merge* ByteBpe::find_merge(int64_t left, int64_t right) const {
+  const auto at = merges_.find(pair_key(left, right));
+  return at == merges_.end() ? nullptr : &at->second;
+}
+
+void ByteBpe::encode_text(std::string_view text, std::vector<int64_t>& ids) const {
+  std::string spaced;
+  if (add_prefix_space_ && !text.starts_with(' ')) {
+    spaced = " ";
+    spaced += text;
+    text = spaced;
+  }
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = gpt2_word_end(text, at);
+    append_word(text.substr(at, end - at), ids);
+    at = end;
+  }
+}
+
+void ByteBpe::append_word(std::string_view word, std::vector<int64_t>& ids) const {
+  std::string key(word);
+  if (word.size() <= kCachedWordBytes) {
+    const std::lock_guard lock(mutex_);
+    if (const auto at = cache_.find(key); at != cache_.end()) {
+      ids.insert(ids.end(), at->second.begin(), at->second.end());
+      return;
+    }
+  }
+  std::vector<int64_t> merged = merge(word);
+  ids.insert(ids.end(), merged.begin(), merged.end());
+  if (word.size() > kCachedWordBytes) return;
+  const std::lock_guard lock(mutex_);
+  if (cache_.size() < kCachedWords) cache_.emplace(std::move(key), std::move(merged));
+}
+
+std::vector<int64_t> ByteBpe::merge(std::string_view word) const {
+  struct Symbol {
+    int64_t id;
+    size_t previous, next;
+    bool gone = false;
+  };
+  constexpr size_t kNone = static_cast<size_t>(-1);
+  std::vector<Symbol> symbols;
+  symbols.reserve(word.size());
+  for (size_t i = 0; i < word.size(); ++i)
+    symbols.push_back({.id = bytes_[static_cast<unsigned char>(word[i])],
+                       .previous = i == 0 ? kNone : i - 1,
+                       .next = i + 1 == word.size() ? kNone : i + 1});
+
+  // As in the library, pairs that a merge has made stale stay in the queue and count only if they would still give the
+  // same token: ids are equal even where two merges give one token.
+  using Candidate = std::tuple<int64_t, size_t, int64_t>;  // rank, left symbol, new id: the smallest first
+  std::priority_queue<Candidate, std::vector<Candidate>, std::greater<>> queue;
+  const auto offer = [&](size_t left) {
+    if (left == kNone || symbols[left].next == kNone) return;
+    if (const Merge* found = find_merge(symbols[left].id, symbols[symbols[left].next].id))
+      queue.emplace(found->rank, left, found->id);
+  };
+  for (size_t i = 0; i < symbols.size(); ++i) offer(i);
+
+  while (!queue.empty()) {
+    const auto [rank, left, id] = queue.top();
+    queue.pop();
+    Symbol& symbol = symbols[left];
+    if (symbol.gone || symbol.next == kNone) continue;
+    Symbol& taken = symbols[symbol.next];
+    const Merge* now = find_merge(symbol.id, taken.id);
+    if (!now || now->id != id) continue;
+    symbol.id = id;
+    symbol.next = taken.next;
+    taken.gone = true;
+    if (symbol.next != kNone) symbols[symbol.next].previous = left;
+    offer(symbol.previous);
+    offer(left);
+  }
+
+  std::vector<int64_t> ids;
+  for (const Symbol& symbol : symbols)
+    if (!symbol.gone) ids.push_back(symbol.id);
+  return ids;
+}
+
+}  // namespace headprune

@@ -1,0 +1,47 @@
+#include "data/tokenizer.h"
+
+#include "core/error.h"
+#include "data/tokenizer_readers.h"
+#include "data/vocabulary.h"
+
+namespace headprune {
+
+namespace {
+
+constexpr const char* kSupported =
+    "supported: tokenizer.json (WordPiece, byte-level BPE), vocab.txt, vocab.json with merges.txt, or the "
+    "vocabulary.json of headprune";
+
+/// Files of tokenizers that are not supported, to say so rather than that there is none.
+constexpr const char* kSentencePiece[] = {"spiece.model", "sentencepiece.bpe.model", "tokenizer.model"};
+
+}  // namespace
+
+std::shared_ptr<const Tokenizer> read_tokenizer(const std::filesystem::path& folder) {
+  if (const auto path = folder / "vocabulary.json"; fs::exists(path))
+    return std::make_shared<const Vocabulary>(
+        Vocabulary::from_json(parse_json(read_file(path), path.string()), path.string()));
+  TokenizerFiles files(folder);
+  if (files.has("tokenizer.json")) return read_tokenizer_json(std::move(files));
+  if (files.has("vocab.txt")) return read_vocab_txt(std::move(files));
+  if (files.has("vocab.json") && files.has("merges.txt")) return read_vocab_json(std::move(files));
+  if (files.has("vocab.json") || files.has("merges.txt"))
+    fail(ExitCode::run_failed, "{}: {} is there without {}; copy both into the folder", folder.string(),
+         files.has("vocab.json") ? "vocab.json" : "merges.txt", files.has("vocab.json") ? "merges.txt" : "vocab.json");
+  for (const char* name : kSentencePiece)
+    if (fs::exists(folder / name))
+      fail(ExitCode::run_failed, "{}: {} is a SentencePiece tokenizer, which is not supported; {}", folder.string(),
+           name, kSupported);
+  fail(ExitCode::run_failed, "{}: a model folder without tokenizer; {}", folder.string(), kSupported);
+}
+
+void require_unit(const Tokenizer& loaded, TokenUnit asked) {
+  if (!loaded.unit())
+    fail(ExitCode::usage, "data.unit is {}, but the loaded model brings a tokenizer of its own; leave data.unit out",
+         enum_name(asked));
+  if (*loaded.unit() != asked)
+    fail(ExitCode::usage, "data.unit is {}, but the loaded model's tokens are of unit {}; set data.unit: {}",
+         enum_name(asked), enum_name(*loaded.unit()), enum_name(*loaded.unit()));
+}
+
+}  // namespace headprune

@@ -1,0 +1,54 @@
+// The interface of what turns text into token ids: a vocabulary built here, or the tokenizer that a model brings.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/files.h"
+#include "data/token_unit.h"
+
+namespace headprune {
+
+/// Special tokens around one text, or around and between two.
+struct SequenceForm {
+  std::vector<int64_t> before, between, after;
+  bool second_type = false;  // the second text and `after` have token type 1
+
+  int64_t specials(size_t texts) const {
+    return static_cast<int64_t>(before.size() + after.size() + (texts > 1 ? between.size() : 0));
+  }
+};
+
+class Tokenizer {
+ public:
+  virtual ~Tokenizer() = default;
+  /// Ids are 0 ... size() - 1.
+  virtual int64_t size() const = 0;
+  /// As it is spelled in its file.
+  virtual const std::string& token(int64_t id) const = 0;
+  /// Ids of valid UTF-8 text, special tokens not added.
+  virtual std::vector<int64_t> encode(std::string_view text) const = 0;
+  /// The id of text that cannot be spelled; -1 where every text can.
+  virtual int64_t unknown() const = 0;
+  /// `texts` is 1 or 2.
+  virtual SequenceForm form(size_t texts) const = 0;
+  /// The unit of a vocabulary built here; nothing for a tokenizer that splits by rules of its own.
+  virtual std::optional<TokenUnit> unit() const { return std::nullopt; }
+  /// Writes its files into a model folder (not committed).
+  virtual void write(FolderWriter& folder) const = 0;
+};
+
+/// The tokenizer of a model folder: vocabulary.json (built here), tokenizer.json, vocab.txt, or vocab.json with
+/// merges.txt (formats.md section 4). Throws Error(run_failed): no such file, a damaged one, a kind that is not
+/// supported.
+std::shared_ptr<const Tokenizer> read_tokenizer(const std::filesystem::path& folder);
+
+/// Throws Error(usage) where data.unit asks for another unit than that of the loaded model's tokenizer.
+void require_unit(const Tokenizer& loaded, TokenUnit asked);
+
+}  // namespace headprune

@@ -1,0 +1,241 @@
+// tokenizer.json as the `tokenizers` library (0.22) writes it.
+#include <algorithm>
+
+#include "core/error.h"
+#include "data/byte_bpe.h"
+#include "data/json_place.h"
+#include "data/tokenizer_readers.h"
+#include "data/wordpiece.h"
+
+namespace headprune {
+
+namespace {
+
+constexpr const char* kSections[] = {"version",       "truncation",     "padding", "added_tokens", "normalizer",
+                                     "pre_tokenizer", "post_processor", "decoder", "model"};
+
+/// Refuses members of `place` that are not listed: they could mean anything.
+void allow_only(const JsonPlace& place, const std::vector<std::string>& known) {
+  for (const auto& [key, value] : place.object().items())
+    if (std::find(known.begin(), known.end(), key) == known.end())
+      place.bad(fmt::format("\"{}\" is not supported", key));
+}
+
+[[noreturn]] void unsupported(const JsonPlace& place, const std::string& found, const std::string& supported) {
+  place.bad(fmt::format("\"{}\" is not supported; supported: {}", found, supported));
+}
+
+/// Refuses an option that changes ids, where it is set to something else than nothing.
+void must_be_off(const JsonPlace& model, const std::vector<const char*>& keys) {
+  for (const char* key : keys) {
+    if (!model.has(key)) continue;
+    const JsonPlace value = model.at(key);
+    const bool off =
+        value.json() == Json(false) || value.json() == Json("") || value.json() == Json(0) || value.json() == Json(0.0);
+    if (!off) value.bad(fmt::format("{} is not supported; only a tokenizer without it is", value.json().dump()));
+  }
+}
+
+TokenTable read_table(const JsonPlace& model, const std::string& where) {
+  const JsonPlace vocabulary = model.at("vocab");
+  std::vector<std::pair<std::string, int64_t>> entries;
+  for (const auto& [token, id] : vocabulary.object().items())
+    entries.emplace_back(token, JsonPlace(id, where, fmt::format("model.vocab[\"{}\"]", token)).count());
+  return {std::move(entries), where + ": model.vocab"};
+}
+
+std::vector<AddedToken> read_added(const JsonPlace& root) {
+  std::vector<AddedToken> added;
+  if (!root.has("added_tokens")) return added;
+  const JsonPlace list = root.at("added_tokens");
+  for (size_t i = 0; i < list.array().size(); ++i) {
+    const JsonPlace token = list.at(i);
+    added.push_back({.content = token.at("content").text(),
+                     .id = token.at("id").count(),
+                     .special = token.flag("special", false),
+                     .single_word = token.flag("single_word", false),
+                     .lstrip = token.flag("lstrip", false),
+                     .rstrip = token.flag("rstrip", false),
+                     .normalized = token.flag("normalized", true)});
+  }
+  return added;
+}
+
+/// A token that a post-processor puts into sequences must be the one that the table has at that id.
+int64_t special_id(const TokenizerParts& parts, const JsonPlace& place, const std::string& token, int64_t id) {
+  const bool listed = parts.table.id(token) == id;
+  const bool added = std::any_of(parts.added.begin(), parts.added.end(),
+                                 [&](const AddedToken& one) { return one.content == token && one.id == id; });
+  if (!listed && !added) place.bad(fmt::format("the vocabulary has no special token \"{}\" of id {}", token, id));
+  return id;
+}
+
+/// `["[SEP]", 102]`
+int64_t special_pair(const TokenizerParts& parts, const JsonPlace& place) {
+  if (place.array().size() != 2) place.bad("must be a token and its id");
+  return special_id(parts, place, place.at(size_t{0}).text(), place.at(size_t{1}).count());
+}
+
+/// One template of a TemplateProcessing with `texts` texts.
+SequenceForm read_template(const TokenizerParts& parts, const JsonPlace& processor, size_t texts) {
+  const JsonPlace list = processor.at(texts == 1 ? "single" : "pair");
+  SequenceForm form;
+  std::vector<int64_t>* const specials[] = {&form.before, texts == 1 ? &form.after : &form.between, &form.after};
+  std::vector<std::pair<size_t, int64_t>> types;  // texts seen up to the piece, type
+  size_t seen = 0;
+  for (size_t i = 0; i < list.array().size(); ++i) {
+    const JsonPlace piece = list.at(i);
+    const bool is_text = piece.has("Sequence");
+    const JsonPlace body = piece.at(is_text ? "Sequence" : "SpecialToken");
+    const std::string& id = body.at("id").text();
+    if (is_text) {
+      if (seen == texts || id != (seen == 0 ? "A" : "B"))
+        list.bad("only templates with the first text (and then, in a pair, the second) are supported, once each");
+      ++seen;
+    } else {
+      const JsonPlace token = processor.at("special_tokens").at(id.c_str());
+      const JsonPlace ids = token.at("ids"), names = token.at("tokens");
+      if (ids.array().size() != names.array().size()) token.bad("\"ids\" and \"tokens\" must be of one length");
+      for (size_t k = 0; k < ids.array().size(); ++k)
+        specials[seen]->push_back(special_id(parts, token, names.at(k).text(), ids.at(k).count()));
+    }
+    types.emplace_back(seen, body.at("type_id").count());
+  }
+  if (seen != texts) list.bad(fmt::format("must have {} text(s)", texts));
+  form.second_type = types.back().second == 1;
+  for (const auto& [texts_before, type] : types)
+    if (type != (form.second_type && texts == 2 && texts_before == 2 ? 1 : 0))
+      list.bad("only token types of 0, or in a pair of 1 from the second text on, are supported");
+  return form;
+}
+
+/// Sets the forms. True where the processor adds tokens.
+bool read_processor(const JsonPlace& processor, TokenizerParts& parts) {
+  const std::string& type = processor.at("type").text();
+  if (type == "ByteLevel") return false;  // moves offsets only
+  if (type == "TemplateProcessing") {
+    parts.single = read_template(parts, processor, 1);
+    parts.pair = read_template(parts, processor, 2);
+    return true;
+  }
+  if (type == "BertProcessing" || type == "RobertaProcessing") {
+    const int64_t cls = special_pair(parts, processor.at("cls")), sep = special_pair(parts, processor.at("sep"));
+    const bool bert = type == "BertProcessing";
+    parts.single = {.before = {cls}, .between = {}, .after = {sep}};
+    parts.pair = {.before = {cls}, .between = {sep}, .after = {sep}, .second_type = bert};
+    if (!bert) parts.pair.between.push_back(sep);
+    return true;
+  }
+  if (type != "Sequence")
+    unsupported(processor, type,
+                "TemplateProcessing, BertProcessing, RobertaProcessing, ByteLevel, a Sequence of these");
+  const JsonPlace list = processor.at("processors");
+  bool added = false;
+  for (size_t i = 0; i < list.array().size(); ++i) {
+    const bool adds = read_processor(list.at(i), parts);
+    if (adds && added) list.bad("two processors that add tokens are not supported");
+    added = added || adds;
+  }
+  return added;
+}
+
+BertRules read_rules(const JsonPlace& root) {
+  if (!root.has("normalizer"))
+    return {.clean_text = false, .space_chinese = false, .strip_accents = false, .lowercase = false};
+  const JsonPlace normalizer = root.at("normalizer");
+  const std::string& type = normalizer.at("type").text();
+  if (type != "BertNormalizer") unsupported(normalizer, type, "for WordPiece, BertNormalizer or null");
+  const bool lowercase = normalizer.at("lowercase").flag();
+  return {.clean_text = normalizer.at("clean_text").flag(),
+          .space_chinese = normalizer.at("handle_chinese_chars").flag(),
+          .strip_accents = normalizer.flag("strip_accents", lowercase),
+          .lowercase = lowercase};
+}
+
+JsonPlace pre_tokenizer_of(const JsonPlace& root, const std::string& supported) {
+  if (!root.has("pre_tokenizer"))
+    root.bad(
+        fmt::format("a tokenizer without \"pre_tokenizer\" is not supported; "
+                    "supported: {}",
+                    supported));
+  const JsonPlace found = root.at("pre_tokenizer");
+  const std::string& type = found.at("type").text();
+  if (type != supported) unsupported(found, type, supported);
+  return found;
+}
+
+std::shared_ptr<const Tokenizer> make_wordpiece(const JsonPlace& root, TokenizerParts parts) {
+  const JsonPlace model = root.at("model");
+  allow_only(model, {"type", "vocab", "unk_token", "continuing_subword_prefix", "max_input_chars_per_word"});
+  pre_tokenizer_of(root, "BertPreTokenizer");
+  WordPieceOptions options;
+  options.rules = read_rules(root);
+  options.unknown = model.text("unk_token", options.unknown);
+  options.continuation = model.text("continuing_subword_prefix", options.continuation);
+  if (model.has("max_input_chars_per_word")) options.longest_word = model.at("max_input_chars_per_word").count();
+  return std::make_shared<const WordPiece>(std::move(parts), std::move(options));
+}
+
+/// Each merge is `"a b"` or, since version 0.20 of the library, `["a", "b"]`.
+Merges read_merges(const JsonPlace& list) {
+  Merges merges;
+  for (size_t i = 0; i < list.array().size(); ++i) {
+    const JsonPlace merge = list.at(i);
+    if (merge.json().is_array()) {
+      if (merge.json().size() != 2) merge.bad("must be two tokens");
+      merges.emplace_back(merge.at(size_t{0}).text(), merge.at(size_t{1}).text());
+      continue;
+    }
+    const std::string& both = merge.text();
+    const size_t space = both.find(' ');
+    if (space == std::string::npos || both.find(' ', space + 1) != std::string::npos)
+      merge.bad("must be two tokens with a space between them");
+    merges.emplace_back(both.substr(0, space), both.substr(space + 1));
+  }
+  return merges;
+}
+
+std::shared_ptr<const Tokenizer> make_byte_bpe(const JsonPlace& root, TokenizerParts parts) {
+  const JsonPlace model = root.at("model");
+  allow_only(model, {"type", "vocab", "merges", "unk_token", "dropout", "continuing_subword_prefix",
+                     "end_of_word_suffix", "fuse_unk", "byte_fallback", "ignore_merges"});
+  must_be_off(model, {"dropout", "continuing_subword_prefix", "end_of_word_suffix", "byte_fallback", "ignore_merges"});
+  if (root.has("normalizer"))
+    unsupported(root.at("normalizer"), root.at("normalizer").at("type").text(), "for BPE, null");
+  const JsonPlace splitter = pre_tokenizer_of(root, "ByteLevel");
+  if (!splitter.flag("use_regex", true)) splitter.bad("\"use_regex\": false is not supported");
+  const bool add_prefix_space = splitter.at("add_prefix_space").flag();
+  return std::make_shared<const ByteBpe>(std::move(parts), read_merges(model.at("merges")), add_prefix_space);
+}
+
+/// Files of before version 0.9 of the library do not name it.
+std::string model_type(const JsonPlace& model) {
+  if (model.has("type")) return model.at("type").text();
+  return model.has("merges") ? "BPE" : model.has("max_input_chars_per_word") ? "WordPiece" : "unknown";
+}
+
+}  // namespace
+
+std::shared_ptr<const Tokenizer> read_tokenizer_json(TokenizerFiles files) {
+  const std::string where = files.path("tokenizer.json");
+  const Json json = files.object("tokenizer.json");
+  const JsonPlace root(json, where);
+  allow_only(root, {std::begin(kSections), std::end(kSections)});
+  if (root.text("version", "1.0") != "1.0") unsupported(root.at("version"), root.at("version").text(), "1.0");
+  const JsonPlace model = root.at("model");
+  const std::string type = model_type(model);
+  if (type != "WordPiece" && type != "BPE") unsupported(model, type, "WordPiece, byte-level BPE");
+
+  TokenizerParts parts{.files = std::move(files),
+                       .where = where,
+                       .table = read_table(model, where),
+                       .added = read_added(root),
+                       .single = {},
+                       .pair = {}};
+  // Where no processor says otherwise the second text is of type 1.
+  parts.pair.second_type = true;
+  if (root.has("post_processor")) read_processor(root.at("post_processor"), parts);
+  return type == "BPE" ? make_byte_bpe(root, std::move(parts)) : make_wordpiece(root, std::move(parts));
+}
+
+}  // namespace headprune

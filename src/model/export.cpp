@@ -1,0 +1,166 @@
+#include "model/export.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/error.h"
+#include "core/random.h"
+#include "data/tokenizer.h"
+#include "model/checkpoint.h"
+#include "model/folder.h"
+
+namespace headprune {
+namespace {
+
+constexpr double kTolerance = 1e-5;
+constexpr int64_t kProbeLengths[] = {3, 16, 9, 1};
+
+/// Padded sequences of ids drawn from a stream of their own; token types where the model knows several.
+Batch probe_batch(const TransformerConfig& sizes) {
+  Random random(0, "export/probe");
+  std::vector<Example> examples;
+  std::vector<int64_t> indices;
+  for (const int64_t wanted : kProbeLengths) {
+    Example example;
+    example.label = 0;
+    const int64_t length = sizes.positions == Positions::learned ? std::min(wanted, sizes.max_length) : wanted;
+    for (int64_t t = 0; t < length; ++t) {
+      example.tokens.push_back(static_cast<int64_t>(random.below(static_cast<uint64_t>(sizes.vocabulary_size))));
+      if (sizes.token_types > 1) example.token_types.push_back(t < length / 2 ? 0 : 1);
+    }
+    if (sizes.kind == Kind::decoder) example.targets.assign(example.tokens.size(), kNoTarget);
+    indices.push_back(static_cast<int64_t>(examples.size()));
+    examples.push_back(std::move(example));
+  }
+  return make_batch(examples, indices, torch::kCPU);
+}
+
+/// Rows (dimension 0) or columns (1) of the heads that `kept` has, at their places in an intact block.
+torch::Tensor places(const Attention& kept, int64_t width) {
+  std::vector<int64_t> rows;
+  for (const int64_t head : kept.heads())
+    for (int64_t i = 0; i < width; ++i) rows.push_back(head * width + i);
+  return torch::tensor(rows, torch::kInt64);
+}
+
+/// A model of intact shapes: what `kept` lacks is 0.
+std::shared_ptr<Transformer> with_intact_shapes(Transformer& kept) {
+  const auto full = std::make_shared<Transformer>(kept.sizes());
+  const NamedTensors from = state(kept), to = state(*full);
+  for (const auto& [name, tensor] : to) {
+    torch::Tensor target = tensor;
+    if (from.at(name).sizes() == target.sizes()) target.copy_(from.at(name));
+  }
+  for (size_t i = 0; i < kept.blocks().size(); ++i) {
+    Attention &part = kept.attention(i), &whole = full->attention(i);
+    const torch::Tensor keys = places(part, part.key_width()), values = places(part, part.value_width());
+    for (const auto& [source, target, rows] :
+         {std::tuple(&part.query(), &whole.query(), keys), std::tuple(&part.key(), &whole.key(), keys),
+          std::tuple(&part.value(), &whole.value(), values)}) {
+      target->weight.index_copy_(0, rows, source->weight);
+      target->bias.index_copy_(0, rows, source->bias);
+    }
+    whole.output().weight.index_copy_(1, values, part.output().weight);
+  }
+  return full;
+}
+
+/// Output columns of removed heads set to 0.
+void zero_heads(Transformer& model, const HeadSet& removed) {
+  const Blocks blocks = model.blocks();
+  for (size_t i = 0; i < blocks.size(); ++i) {
+    Attention& attention = model.attention(i);
+    const int64_t width = attention.value_width();
+    for (const int64_t head : removed.in_block(blocks[i].id))
+      attention.output().weight.narrow(1, head * width, width).zero_();
+  }
+}
+
+HeadSet united(const HeadSet& first, const HeadSet& second) {
+  HeadSet both = first;
+  for (const HeadId& head : second.heads()) both.insert(head);
+  return both;
+}
+
+void check_heads(const ModelFolder& folder, const HeadSet& removed) {
+  const std::vector<HeadId> intact = all_heads(transformer_blocks(folder.config));
+  for (const HeadId& head : removed.heads())
+    if (std::find(intact.begin(), intact.end(), head) == intact.end())
+      fail(ExitCode::run_failed, "{}: the model never had head {}", folder.path.string(), to_string(head));
+}
+
+std::vector<std::string> notes_of(const ModelFolder& folder, const ExportRequest& request, const Transformer& pruned) {
+  if (!folder.origin)
+    return {"opens in headprune (model.type: " + std::string(to_string(folder.config.kind)) + ", init: load)"};
+  if (request.form == ExportForm::zeroed) return {"opens in transformers 4 and 5, and in headprune"};
+  std::vector<std::string> notes = {
+      "opens in transformers up to 4 and in headprune; transformers 5 removed head pruning: "
+      "use --form zeroed for it"};
+  const Blocks blocks = pruned.blocks();
+  if (std::any_of(blocks.begin(), blocks.end(), [](const BlockHeads& block) { return block.heads.empty(); }))
+    notes.push_back("a block has no head left, which transformers cannot build: use --form zeroed for it");
+  return notes;
+}
+
+/// max |a - b| over logits of real positions, relative to the largest logit where that exceeds 1.
+double difference(const torch::Tensor& a, const torch::Tensor& b, const Batch& batch) {
+  const auto real = [&](const torch::Tensor& values) {
+    return values.dim() == 3 ? values.index({batch.present}) : values;
+  };
+  const double largest = std::max(1.0, real(a).abs().max().item<double>());
+  return (real(a) - real(b)).abs().max().item<double>() / largest;
+}
+
+}  // namespace
+
+ExportResult export_model(const ExportRequest& request) {
+  if (fs::exists(request.target))
+    fail(ExitCode::usage, "{} exists; name a folder that does not", request.target.string());
+  const torch::NoGradGuard no_grad;
+  const ModelFolder folder = read_model_folder(request.model);
+  check_heads(folder, request.removed);
+  const auto source = load_model(folder, torch::kCPU);
+  const Batch batch = probe_batch(folder.config);
+  HeadProbe probe;
+  probe.gates = mask_gates(source->blocks(), request.removed, torch::kCPU);
+  const torch::Tensor expected = source->forward(batch, probe).values;
+
+  const HeadSet removed = united(folder.removed, request.removed);
+  std::shared_ptr<Transformer> pruned = source;
+  if (request.form == ExportForm::zeroed) {
+    pruned = with_intact_shapes(*source);
+    zero_heads(*pruned, removed);
+    pruned->set_origin(folder.origin);
+    pruned->set_labels(folder.labels);
+  } else {
+    pruned->remove_heads(request.removed);
+  }
+  Json config = pruned->config();
+  if (request.form == ExportForm::zeroed && !removed.empty()) {
+    config["headprune"] = removal_json(folder.config, removed);
+    config["headprune"]["form"] = "zeroed";
+  }
+  make_folders(fs::absolute(request.target).parent_path());
+  FolderWriter writer(request.target);
+  writer.write("config.json", dump_json_file(config));
+  writer.write("model.safetensors", tensors_file(pruned->tensors(), request.metadata));
+  if (has_tokenizer(request.model)) read_tokenizer(request.model)->write(writer);
+
+  const auto reloaded = load_model(read_model_folder(writer.temporary()), torch::kCPU);
+  ExportResult result;
+  result.max_abs_diff = difference(expected, reloaded->forward(batch).values, batch);
+  if (!(result.max_abs_diff <= kTolerance))
+    fail(ExitCode::run_failed,
+         "{}: the written model's logits differ from the masked model's by {:.3g}: this is a bug in headprune; nothing "
+         "was kept",
+         request.target.string(), result.max_abs_diff);
+  writer.commit();
+  result.heads = static_cast<int64_t>(all_heads(reloaded->blocks()).size());
+  result.intact_heads = static_cast<int64_t>(all_heads(transformer_blocks(folder.config)).size());
+  result.parameters = parameter_count(*pruned);
+  result.intact_parameters = parameter_count(folder.config);
+  result.notes = notes_of(folder, request, *reloaded);
+  return result;
+}
+
+}  // namespace headprune

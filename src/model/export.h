@@ -1,0 +1,37 @@
+// A pruned model as a folder that other tools open (formats.md section 6).
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "core/heads.h"
+
+namespace headprune {
+
+/// compact: rows of query, key, value and columns of the output projection are gone. zeroed: shapes stay, the output
+/// columns of removed heads are 0.
+enum class ExportForm { compact, zeroed };
+
+struct ExportRequest {
+  std::filesystem::path model;  // model folder, maybe pruned before
+  HeadSet removed;              // in addition to what the folder lacks already; ids are the original ones
+  ExportForm form = ExportForm::compact;
+  std::filesystem::path target;                 // must not exist
+  std::map<std::string, std::string> metadata;  // of model.safetensors
+};
+
+struct ExportResult {
+  int64_t heads = 0, intact_heads = 0;
+  int64_t parameters = 0, intact_parameters = 0;
+  double max_abs_diff = 0;         // logits of the written folder against the masked model
+  std::vector<std::string> notes;  // which tools load it, what they must know
+};
+
+/// Writes the folder, reads it back, compares its logits on fixed random sequences with those of the source masked by
+/// gates, and only then gives it its name. Throws Error: the target exists (usage), logits differ by more than 1e-5
+/// times the largest (run_failed), and whatever reading the source throws.
+ExportResult export_model(const ExportRequest& request);
+
+}  // namespace headprune

@@ -1,0 +1,77 @@
+// Reading config.json of another tool.
+#include "core/error.h"
+#include "core/text.h"
+#include "model/hf_layout.h"
+
+namespace headprune {
+namespace {
+
+constexpr std::pair<const char*, Activation> kActivations[] = {
+    {"gelu", Activation::gelu},          {"gelu_python", Activation::gelu},
+    {"gelu_new", Activation::gelu_tanh}, {"gelu_pytorch_tanh", Activation::gelu_tanh},
+    {"relu", Activation::relu},
+};
+
+}  // namespace
+
+void HfConfig::refuse(const char* key, const std::string& expected) const {
+  fail(ExitCode::run_failed, "{}: {} is {}; {}", where_, key, json_.contains(key) ? dump_json(json_[key]) : "missing",
+       expected);
+}
+
+int64_t HfConfig::size(const char* key, std::optional<int64_t> fallback) const {
+  if (!has(key)) {
+    if (fallback) return *fallback;
+    refuse(key, "expected a positive whole number");
+  }
+  if (!json_[key].is_number_integer() || json_[key] < 1 || json_[key] > 16777216)
+    refuse(key, "expected a positive whole number");
+  return json_[key].get<int64_t>();
+}
+
+double HfConfig::number(const char* key, double fallback) const {
+  if (!has(key)) return fallback;
+  if (!json_[key].is_number() || json_[key] < 0) refuse(key, "expected a number from 0");
+  return json_[key].get<double>();
+}
+
+std::string HfConfig::text(const char* key, const std::string& fallback) const {
+  if (!has(key)) return fallback;
+  if (!json_[key].is_string()) refuse(key, "expected text");
+  return json_[key].get<std::string>();
+}
+
+bool HfConfig::flag(const char* key, bool fallback) const {
+  if (!has(key)) return fallback;
+  if (!json_[key].is_boolean()) refuse(key, "expected true or false");
+  return json_[key].get<bool>();
+}
+
+Activation HfConfig::activation(const char* key, const std::string& fallback) const {
+  const std::string name = text(key, fallback);
+  std::vector<std::string> supported;
+  for (const auto& [known, activation] : kActivations) {
+    if (name == known) return activation;
+    supported.emplace_back(known);
+  }
+  refuse(key, fmt::format("that activation is not supported; supported are {}", join(supported, ", ")));
+}
+
+void HfConfig::require(const char* key, const Json& only) const {
+  if (has(key) && json_[key] != only) refuse(key, fmt::format("only {} is supported", dump_json(only)));
+}
+
+int64_t HfConfig::labels() const {
+  if (!has("id2label")) return size("num_labels", 2);
+  if (!json_["id2label"].is_object() || json_["id2label"].empty()) refuse("id2label", "expected one name a label");
+  return static_cast<int64_t>(json_["id2label"].size());
+}
+
+void set_head_widths(TransformerConfig& sizes, const HfConfig& config) {
+  if (sizes.d_model % sizes.heads != 0)
+    fail(ExitCode::run_failed, "{}: {} attention heads do not divide a model of width {}", config.where(), sizes.heads,
+         sizes.d_model);
+  sizes.d_key = sizes.d_value = sizes.d_model / sizes.heads;
+}
+
+}  // namespace headprune

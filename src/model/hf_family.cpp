@@ -1,0 +1,36 @@
+#include "model/hf_family.h"
+
+#include "core/error.h"
+#include "model/folder.h"
+
+namespace headprune {
+namespace {
+
+ModelFolder folder_of_type(const std::filesystem::path& path, const std::string& model_type) {
+  ModelFolder folder = read_model_folder(path);
+  if (folder.model_type() != model_type)
+    fail(ExitCode::run_failed, "{} holds a model of type {}; load it with that as model.type", path.string(),
+         folder.model_type());
+  return folder;
+}
+
+}  // namespace
+
+CrossProblems HfFamily::Options::problems() const {
+  if (init == ModelInit::load) return {};
+  return {{"init", "a checkpoint is loaded (init: load); init: train is for model.type encoder and decoder"}};
+}
+
+Blocks HfFamily::blocks() const { return folder_of_type(options_.path, model_type()).blocks(); }
+
+int64_t HfFamily::parameter_estimate(const ModelInput& /*input*/) const {
+  return summarise_model_folder(options_.path).parameters;
+}
+
+std::shared_ptr<Model> HfFamily::build(const ModelInput& input) const {
+  ModelFolder folder = folder_of_type(options_.path, model_type());
+  if (options_.dropout) folder.config.dropout = *options_.dropout;
+  return build_loaded(std::move(folder), input);
+}
+
+}  // namespace headprune

@@ -1,0 +1,102 @@
+// Checkpoint folders of Hugging Face transformers (formats.md section 6): what each family calls its sizes and tensors.
+// One layout a family, in the file of that family.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/heads.h"
+#include "core/json.h"
+#include "model/model.h"
+#include "model/transformer.h"
+
+namespace headprune {
+
+/// config.json of another tool, read with one clear sentence for everything that does not fit. Every function throws
+/// Error(run_failed).
+class HfConfig {
+ public:
+  HfConfig(const Json& json, std::string where) : json_(json), where_(std::move(where)) {}
+
+  /// A positive size; `fallback` where the key is absent or null, and an error where there is none.
+  int64_t size(const char* key, std::optional<int64_t> fallback = std::nullopt) const;
+  double number(const char* key, double fallback) const;
+  std::string text(const char* key, const std::string& fallback) const;
+  bool flag(const char* key, bool fallback) const;
+  bool has(const char* key) const { return json_.contains(key) && !json_[key].is_null(); }
+  /// From `hidden_act` and its like. Lists what is supported.
+  Activation activation(const char* key, const std::string& fallback) const;
+  /// Refuses another value than `only` for a setting that changes what the model computes.
+  void require(const char* key, const Json& only) const;
+  /// Number of labels, from id2label or num_labels; 2 as in transformers where both are absent.
+  int64_t labels() const;
+
+  const Json& json() const { return json_; }
+  const std::string& where() const { return where_; }
+
+ private:
+  [[noreturn]] void refuse(const char* key, const std::string& expected) const;
+
+  const Json& json_;
+  std::string where_;
+};
+
+/// Dk and Dv from d_model and heads, which must divide it.
+void set_head_widths(TransformerConfig& sizes, const HfConfig& config);
+
+/// One tensor of a checkpoint and what it is here.
+struct HfTensor {
+  std::string name;                // as in the file, without the family's prefix
+  std::vector<std::string> parts;  // names here; several stand side by side along the output axis
+  bool prefixed = true;            // belongs to the bare model, which has a prefix inside a model with a task head
+  bool task_head = false;          // may be missing where the experiment trains
+  bool conv1d = false;             // stored [in, out]
+};
+
+/// How one family writes its folders.
+class HfLayout {
+ public:
+  virtual ~HfLayout() = default;
+  virtual std::string model_type() const = 0;    // "bert"
+  virtual std::string prefix() const = 0;        // "bert."
+  virtual std::string architecture() const = 0;  // with the task head: "BertForSequenceClassification"
+  virtual Kind kind() const = 0;
+  /// Sizes of the intact model; dropout is that of the config.
+  virtual TransformerConfig sizes(const HfConfig& config) const = 0;
+  virtual std::vector<HfTensor> tensors(const TransformerConfig& sizes) const = 0;
+  /// Buffers, tied copies and heads of pretraining, which stand in some files and are not read. `name` is without the
+  /// prefix.
+  virtual bool left_out(const std::string& name) const = 0;
+};
+
+/// Registers a layout under its model_type. Filled during static initialisation.
+struct RegisterLayout {
+  explicit RegisterLayout(std::shared_ptr<const HfLayout> layout);
+};
+/// Null for a model_type that no layout reads.
+std::shared_ptr<const HfLayout> find_layout(const std::string& model_type);
+std::vector<std::string> layout_names();
+
+struct HfReading {
+  std::string where;
+  bool new_task_head = false;
+};
+
+/// Where a model came from: its layout, and config.json as it was, for keys that mean nothing here.
+struct HfOrigin {
+  std::shared_ptr<const HfLayout> layout;
+  Json config;
+};
+
+/// config.json of a model of that origin without `removed` heads, in the compact form.
+Json hf_config(const HfOrigin& origin, const TransformerConfig& sizes, const HeadSet& removed);
+/// Tensors of a Transformer under the names of the layout, with its prefix, in its orientation.
+NamedTensors to_hf_tensors(const HfLayout& layout, const TransformerConfig& sizes, const NamedTensors& ours);
+/// The tensors of a file under our names, of the shapes and in the orientation of `model`. With `new_task_head`, one
+/// that the file does not have keeps what the model has, and the log says so. Throws Error(run_failed) for missing,
+/// unexpected and misshapen tensors, all listed; `where` is the file.
+NamedTensors from_hf_tensors(const HfLayout& layout, const Transformer& model, const NamedTensors& file,
+                             const HfReading& reading);
+
+}  // namespace headprune

@@ -1,0 +1,47 @@
+// Family `roberta`: checkpoints of RoBERTa (Liu et al. 2019): BERT's encoder, positions that start behind the padding
+// index, and a two-layer classifier on the first position instead of the pooler.
+#include "model/bert_layout.h"
+#include "model/hf_family.h"
+
+namespace headprune {
+namespace {
+
+class RobertaLayout final : public HfLayout {
+ public:
+  std::string model_type() const override { return "roberta"; }
+  std::string prefix() const override { return "roberta."; }
+  std::string architecture() const override { return "RobertaForSequenceClassification"; }
+  Kind kind() const override { return Kind::encoder; }
+  TransformerConfig sizes(const HfConfig& config) const override {
+    // Position ids count from the padding index + 1; padding stands at the end here, so they are consecutive.
+    return bert_sizes(config,
+                      config.has("pad_token_id") ? static_cast<int64_t>(config.number("pad_token_id", 1)) + 1 : 2);
+  }
+  std::vector<HfTensor> tensors(const TransformerConfig& sizes) const override {
+    std::vector<HfTensor> tensors = bert_encoder_tensors(sizes);
+    const size_t bare = tensors.size();
+    add_layer(tensors, "classifier.dense", "pooler");
+    add_layer(tensors, "classifier.out_proj", "head");
+    for (size_t i = bare; i < tensors.size(); ++i) {
+      tensors[i].task_head = true;
+      tensors[i].prefixed = false;
+    }
+    return tensors;
+  }
+  bool left_out(const std::string& name) const override {
+    return name == "embeddings.position_ids" || name.starts_with("pooler.") || name.starts_with("lm_head.");
+  }
+};
+
+const RegisterLayout register_roberta_layout{std::make_shared<RobertaLayout>()};
+
+class RobertaFamily final : public HfFamily {
+ public:
+  using HfFamily::HfFamily;
+  std::string model_type() const override { return "roberta"; }
+};
+
+const Register<ModelFamily, RobertaFamily> register_roberta{"roberta", "a RoBERTa checkpoint with a classifier"};
+
+}  // namespace
+}  // namespace headprune

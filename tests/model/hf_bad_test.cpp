@@ -1,0 +1,147 @@
+// Folders of other tools that are refused: each with its own sentence, and nothing read from them.
+#include "hf_golden.h"
+#include "model/checkpoint.h"
+#include "support/folder.h"
+
+using namespace headprune;
+using namespace headprune::testing;
+
+namespace {
+
+/// A copy of a golden folder that tests damage.
+class Damaged {
+ public:
+  explicit Damaged(const std::string& name = "bert_classifier") : golden_(name) {
+    fs::copy(golden_.folder, folder_ / "model");
+  }
+  fs::path path() const { return folder_ / "model"; }
+  void config(const std::string& key, const Json& value) const {
+    Json json = parse_json(read_file(path() / "config.json"), "config");
+    if (value.is_null())
+      json.erase(key);
+    else
+      json[key] = value;
+    write_file(path() / "config.json", json.dump());
+  }
+  template <class Change>
+  void tensors(const Change& change) const {
+    NamedTensors all = read_tensors(path() / "model.safetensors");
+    change(all);
+    write_file(path() / "model.safetensors", tensors_file(all, {}));
+  }
+  /// "" when it loads.
+  std::string error(ModelInput input = {.vocabulary_size = 50, .outputs = 3, .max_length = 20}) const {
+    try {
+      build_loaded(read_model_folder(path()), input);
+    } catch (const Error& error) {
+      CHECK(error.code() == ExitCode::run_failed);
+      return error.what();
+    }
+    return "";
+  }
+
+ private:
+  HfGolden golden_;
+  TestFolder folder_;
+};
+
+std::string config_error(const std::string& name, const std::string& key, const Json& value) {
+  const Damaged damaged(name);
+  REQUIRE(damaged.error({.vocabulary_size = 50, .outputs = name == "gpt2_lm" ? 0 : 3, .max_length = 20}).empty());
+  damaged.config(key, value);
+  return damaged.error();
+}
+
+}  // namespace
+
+TEST_CASE("settings that change what a model computes are refused by name", "[hf]") {
+  CHECK_THAT(config_error("bert_classifier", "model_type", "t5"),
+             ContainsSubstring("model_type 't5' is not supported; supported are") && ContainsSubstring("roberta"));
+  CHECK_THAT(config_error("bert_classifier", "hidden_act", "silu"),
+             ContainsSubstring("hidden_act is \"silu\"; that activation is not supported; supported are gelu"));
+  CHECK_THAT(config_error("bert_classifier", "position_embedding_type", "relative_key"),
+             ContainsSubstring("only \"absolute\" is supported"));
+  CHECK_THAT(config_error("bert_classifier", "is_decoder", true), ContainsSubstring("is_decoder is true"));
+  CHECK_THAT(config_error("bert_classifier", "hidden_size", "24"),
+             ContainsSubstring("hidden_size is \"24\"; expected a positive whole number"));
+  CHECK_THAT(config_error("bert_classifier", "hidden_size", Json()), ContainsSubstring("hidden_size is missing"));
+  CHECK_THAT(config_error("bert_classifier", "num_attention_heads", 5), ContainsSubstring("5 attention heads do not"));
+  CHECK_THAT(config_error("bert_classifier", "layer_norm_eps", "x"), ContainsSubstring("expected a number"));
+  CHECK_THAT(config_error("bert_classifier", "pruned_heads", {{"3", {0}}}),
+             ContainsSubstring("pruned_heads names encoder.L3.H0"));
+  CHECK_THAT(config_error("gpt2_lm", "scale_attn_by_inverse_layer_idx", true), ContainsSubstring("only false"));
+  CHECK_THAT(config_error("gpt2_lm", "tie_word_embeddings", false), ContainsSubstring("only true"));
+  CHECK_THAT(config_error("distilbert_classifier", "dim", 0), ContainsSubstring("dim is 0"));
+}
+
+TEST_CASE("missing, unexpected and misshapen tensors are listed with their shapes", "[hf]") {
+  const Damaged damaged;
+  damaged.tensors([](NamedTensors& all) {
+    all.erase("bert.encoder.layer.1.attention.self.key.bias");
+    all["bert.encoder.layer.9.x"] = torch::zeros({2});
+    all["bert.pooler.dense.weight"] = torch::zeros({24, 23});
+  });
+  const std::string error = damaged.error();
+  CHECK_THAT(error, ContainsSubstring("encoder.layer.1.attention.self.key.bias [24] is missing"));
+  CHECK_THAT(error, ContainsSubstring("encoder.layer.9.x [2] is unexpected"));
+  CHECK_THAT(error, ContainsSubstring("pooler.dense.weight is [24, 23] and should be [24, 24]"));
+  const Damaged twice;
+  twice.tensors([](NamedTensors& all) { all["pooler.dense.bias"] = torch::zeros({24}); });
+  CHECK_THAT(twice.error(), ContainsSubstring("pooler.dense.bias is there with and without its prefix"));
+}
+
+TEST_CASE("a damaged file is refused with its reason", "[hf]") {
+  const Damaged cut;
+  const fs::path file = cut.path() / "model.safetensors";
+  fs::resize_file(file, fs::file_size(file) - 4);
+  CHECK_THAT(cut.error(), ContainsSubstring("model.safetensors"));
+  const Damaged flipped;
+  std::string bytes = read_file(flipped.path() / "model.safetensors");
+  bytes[10] = static_cast<char>(bytes[10] ^ 0x80);
+  write_file(flipped.path() / "model.safetensors", bytes);
+  CHECK_FALSE(flipped.error().empty());
+  const Damaged pickled;
+  fs::rename(pickled.path() / "model.safetensors", pickled.path() / "pytorch_model.bin");
+  CHECK_THAT(pickled.error(), ContainsSubstring("pytorch_model.bin is a pickle file"));
+}
+
+TEST_CASE("shards that do not fit their index are refused", "[hf]") {
+  const char* const index = "model.safetensors.index.json";
+  const Damaged missing("bert_sharded");
+  fs::remove(missing.path() / "model-00002-of-00003.safetensors");
+  CHECK_THAT(missing.error(), ContainsSubstring("the shard model-00002-of-00003.safetensors is missing"));
+  const auto remap = [&](const Damaged& damaged, const std::string& tensor, const std::string& file) {
+    Json json = parse_json(read_file(damaged.path() / index), "index");
+    json["weight_map"][tensor] = file;
+    write_file(damaged.path() / index, json.dump());
+  };
+  const Damaged outside("bert_sharded");
+  remap(outside, "classifier.bias", "../model.safetensors");
+  CHECK_THAT(outside.error(), ContainsSubstring("is not a plain file name"));
+  const Damaged moved("bert_sharded");
+  remap(moved, "classifier.bias", "model-00001-of-00003.safetensors");
+  CHECK_THAT(moved.error(), ContainsSubstring("classifier.bias"));
+  const Damaged empty("bert_sharded");
+  write_file(empty.path() / index, "{\"weight_map\":{}}");
+  CHECK_THAT(empty.error(), ContainsSubstring("no weight_map"));
+}
+
+TEST_CASE("a model that does not fit the data is refused before anything is computed", "[hf]") {
+  const Damaged model;
+  CHECK_THAT(model.error({.vocabulary_size = 51, .outputs = 3, .max_length = 20}),
+             ContainsSubstring("the model has 50 tokens and the tokenizer 51"));
+  CHECK_THAT(model.error({.vocabulary_size = 50, .outputs = 2, .max_length = 20}),
+             ContainsSubstring("the model has 3 labels and the data 2"));
+  CHECK_THAT(model.error({.vocabulary_size = 50, .outputs = 3, .max_length = 21}),
+             ContainsSubstring("the model has 20 positions and the data sequences of 21 tokens"));
+  CHECK(Damaged("roberta_classifier").error().empty());
+  CHECK_THAT(Damaged("roberta_classifier").error({.vocabulary_size = 50, .outputs = 3, .max_length = 21}),
+             ContainsSubstring("the model has 20 positions"));
+  model.config("id2label", {{"0", "good"}, {"1", "bad"}, {"2", "neither"}});
+  ModelInput input{.vocabulary_size = 50, .outputs = 3, .labels = {"bad", "good", "neither"}, .max_length = 20};
+  CHECK_THAT(model.error(input), ContainsSubstring("set data.labels: [good, bad, neither]"));
+  input.labels = {"good", "bad", "neither"};
+  CHECK(model.error(input).empty());
+  input.labels = {"0", "1", "2"};
+  CHECK(model.error(input).empty());
+}

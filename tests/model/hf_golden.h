@@ -1,0 +1,38 @@
+// Small random models that transformers wrote, and what it computed with them (tests/golden/make_hf_models.py).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/files.h"
+#include "core/json.h"
+#include "data/batch.h"
+#include "model/folder.h"
+#include "support/catch_torch.h"
+
+namespace headprune::testing {
+
+struct HfGolden {
+  fs::path folder;
+  Json expected;
+  std::vector<Example> examples;
+
+  /// `name` is a folder of tests/golden/hf.
+  explicit HfGolden(const std::string& name);
+  Batch batch() const;                 // all examples, padded
+  Batch alone(int64_t example) const;  // one, unpadded
+  int64_t outputs() const;             // labels; 0 for a language model
+  std::shared_ptr<Transformer> model() const { return load_model(read_model_folder(folder), torch::kCPU); }
+};
+
+/// {"0":[1],"2":[0,3]} as heads of blocks of `kind`.
+HeadSet heads_of(const Json& layers, Kind kind);
+
+/// Nested lists as float64.
+torch::Tensor tensor_of(const Json& json);
+
+/// Largest |a - b| over real positions, relative to the largest |b| where that exceeds 1. `expected`: rows [labels], or
+/// a list of positions each, real ones only.
+double logits_difference(const torch::Tensor& values, const Json& expected);
+
+}  // namespace headprune::testing

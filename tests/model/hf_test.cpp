@@ -1,0 +1,203 @@
+// Agreement with transformers 4.57, family by family.
+#include "hf_golden.h"
+#include "model/checkpoint.h"
+#include "model/export.h"
+#include "support/folder.h"
+
+using namespace headprune;
+using namespace headprune::testing;
+
+namespace {
+
+const char* const kCases[] = {"bert_classifier", "distilbert_classifier", "roberta_classifier", "gpt2_lm"};
+constexpr double kClose = 1e-5;
+
+NamedTensors tensors_in(const fs::path& folder) { return read_tensors(folder / "model.safetensors"); }
+
+void check_equal(const NamedTensors& a, const NamedTensors& b) {
+  REQUIRE(a.size() == b.size());
+  for (const auto& [name, tensor] : a) {
+    INFO(name);
+    REQUIRE(b.contains(name));
+    CHECK(torch::equal(tensor, b.at(name)));
+  }
+}
+
+/// Mean cross-entropy of each example: of its label, or over its targets. [B]
+torch::Tensor losses(const torch::Tensor& values, const Batch& batch) {
+  if (batch.labels.defined()) return at::cross_entropy_loss(values, batch.labels, {}, at::Reduction::None);
+  const torch::Tensor each =
+      at::cross_entropy_loss(values.flatten(0, 1), batch.targets.flatten(), {}, at::Reduction::None, kNoTarget);
+  const torch::Tensor counts = batch.targets.ne(kNoTarget).sum(1);
+  return each.view_as(batch.targets).sum(1) / counts;
+}
+
+}  // namespace
+
+TEST_CASE("logits are those of transformers, padded and alone", "[hf]") {
+  const torch::NoGradGuard no_grad;
+  for (const char* name : kCases) {
+    INFO(name);
+    const HfGolden golden(name);
+    const auto model = golden.model();
+    CHECK(logits_difference(model->forward(golden.batch()).values, golden.expected["logits"]) < kClose);
+    for (size_t i = 0; i < golden.examples.size(); ++i)
+      CHECK(logits_difference(model->forward(golden.alone(static_cast<int64_t>(i))).values,
+                              Json::array({golden.expected["alone"]["logits"][i]})) < kClose);
+  }
+}
+
+TEST_CASE("gates of 0 and removed heads give what head_mask and prune_heads give", "[hf]") {
+  const torch::NoGradGuard no_grad;
+  for (const char* name : kCases) {
+    INFO(name);
+    const HfGolden golden(name);
+    const Batch batch = golden.batch();
+    for (const Json& masked : golden.expected["masked"]) {
+      const auto model = golden.model();
+      const HeadSet removed = heads_of(masked["removed"], model->sizes().kind);
+      REQUIRE(removed.size() >= 3);
+      HeadProbe probe;
+      probe.gates = mask_gates(model->blocks(), removed, torch::kCPU);
+      CHECK(logits_difference(model->forward(batch, probe).values, masked["logits"]) < kClose);
+      model->remove_heads(removed);
+      CHECK(logits_difference(model->forward(batch).values, masked["logits"]) < kClose);
+    }
+    const auto model = golden.model();
+    model->remove_heads(heads_of(golden.expected["pruned"]["removed"], model->sizes().kind));
+    CHECK(logits_difference(model->forward(batch).values, golden.expected["pruned"]["logits"]) < kClose);
+  }
+}
+
+TEST_CASE("losses and their gradients in every gate are those of transformers in float64", "[hf]") {
+  for (const char* name : kCases) {
+    INFO(name);
+    const HfGolden golden(name);
+    const Batch batch = golden.batch();
+    const auto model = golden.model();
+    model->to(torch::kFloat64);
+    const FrozenModel frozen(*model);
+    HeadProbe probe;
+    for (const BlockHeads& block : model->blocks())
+      probe.gates.push_back(torch::ones({batch.size(), block.count()}, torch::kFloat64).requires_grad_());
+    const torch::Tensor each = losses(model->forward(batch, probe).values, batch);
+    CHECK((each - tensor_of(golden.expected["losses"])).abs().max().item<double>() < 1e-7);
+    const auto gradients = torch::autograd::grad({each.sum()}, probe.gates);
+    const torch::Tensor expected = tensor_of(golden.expected["gate_gradients"]);  // [N, L, H]
+    for (size_t layer = 0; layer < gradients.size(); ++layer)
+      CHECK((gradients[layer] - expected.select(1, static_cast<int64_t>(layer))).abs().max().item<double>() < 1e-7);
+  }
+}
+
+TEST_CASE("a bare encoder gives transformers' states, and a classifier only where it is trained", "[hf]") {
+  const HfGolden golden("bert_bare");
+  CHECK_THROWS_WITH(golden.model(),
+                    ContainsSubstring("the folder has no task head (BertForSequenceClassification); add "
+                                      "a train section"));
+  ModelInput input{
+      .vocabulary_size = 50, .outputs = 4, .labels = {"a", "b", "c", "d"}, .trains = true, .max_length = 20, .seed = 5};
+  const auto model = std::dynamic_pointer_cast<Transformer>(build_loaded(read_model_folder(golden.folder), input));
+  model->eval();
+  const torch::NoGradGuard no_grad;
+  CHECK(logits_difference(model->encode(golden.batch()).values, golden.expected["last_hidden_state"]) < kClose);
+  CHECK(model->forward(golden.batch()).values.sizes() == torch::IntArrayRef({5, 4}));
+  CHECK(model->config()["id2label"]["3"] == "d");
+  input.trains = false;
+  CHECK_THROWS_AS(build_loaded(read_model_folder(golden.folder), input), Error);
+}
+
+TEST_CASE("sharded files and the names of old checkpoints read alike", "[hf]") {
+  const NamedTensors expected = state(*HfGolden("bert_classifier").model());
+  for (const char* name : {"bert_sharded", "bert_old_names"}) {
+    INFO(name);
+    check_equal(state(*HfGolden(name).model()), expected);
+  }
+}
+
+TEST_CASE("a written folder has the names, shapes and config.json that it was read from", "[hf]") {
+  for (const char* name : kCases) {
+    INFO(name);
+    const HfGolden golden(name);
+    const TestFolder folder;
+    export_model({.model = golden.folder, .removed = {}, .target = folder / "same", .metadata = {}});
+    check_equal(tensors_in(folder / "same"), tensors_in(golden.folder));
+    CHECK(parse_json(read_file(folder / "same/config.json"), "a") ==
+          parse_json(read_file(golden.folder / "config.json"), "b"));
+  }
+}
+
+TEST_CASE("compact and zeroed exports reload to the masked logits and keep original head ids", "[hf]") {
+  const torch::NoGradGuard no_grad;
+  for (const char* name : kCases) {
+    INFO(name);
+    const HfGolden golden(name);
+    const TestFolder folder;
+    const Kind kind = golden.model()->sizes().kind;
+    const Json& layers = golden.expected["pruned"]["removed"];
+    const HeadSet removed = heads_of(layers, kind);
+    for (const ExportForm form : {ExportForm::compact, ExportForm::zeroed}) {
+      const bool compact = form == ExportForm::compact;
+      const fs::path target = folder / (compact ? "compact" : "zeroed");
+      const ExportResult result =
+          export_model({.model = golden.folder, .removed = removed, .form = form, .target = target, .metadata = {}});
+      CHECK(result.heads == 9);
+      CHECK(result.intact_heads == 12);
+      CHECK((result.parameters < result.intact_parameters) == compact);
+      const Json config = parse_json(read_file(target / "config.json"), "config");
+      CHECK(config.contains("pruned_heads") == compact);
+      if (compact) CHECK(config["pruned_heads"] == layers);
+      const auto model = load_model(read_model_folder(target), torch::kCPU);
+      CHECK(logits_difference(model->forward(golden.batch()).values, golden.expected["pruned"]["logits"]) < kClose);
+      CHECK(model->removed_heads() == removed);
+      // Head 2 of layer 0 stands at another place now; its id is still 2.
+      const HeadSet more({HeadId{{kind, 0}, 2}});
+      export_model({.model = target, .removed = more, .target = target.string() + "-again", .metadata = {}});
+      const ModelFolder again = read_model_folder(target.string() + "-again");
+      CHECK(again.removed.in_block({kind, 0}) == std::vector<int64_t>{1, 2});
+      HeadProbe probe;
+      const auto intact = golden.model();
+      probe.gates = mask_gates(intact->blocks(), again.removed, torch::kCPU);
+      const torch::Tensor expected = intact->forward(golden.batch(), probe).values;
+      const torch::Tensor got = load_model(again, torch::kCPU)->forward(golden.batch()).values;
+      CHECK((golden.outputs() > 0 ? got - expected : (got - expected).index({golden.batch().present}))
+                .abs()
+                .max()
+                .item<double>() < 1e-5);
+    }
+    // The shapes of heads that are gone come back as zeros.
+    export_model({.model = folder / "compact",
+                  .removed = {},
+                  .form = ExportForm::zeroed,
+                  .target = folder / "back",
+                  .metadata = {}});
+    const auto back = load_model(read_model_folder(folder / "back"), torch::kCPU);
+    CHECK(logits_difference(back->forward(golden.batch()).values, golden.expected["pruned"]["logits"]) < kClose);
+    for (const auto& [tensor, value] : tensors_in(golden.folder))
+      CHECK(tensors_in(folder / "back").at(tensor).sizes() == value.sizes());
+  }
+}
+
+TEST_CASE("heads that another tool removed are known by pruned_heads alone", "[hf]") {
+  const HfGolden golden("bert_classifier");
+  const TestFolder folder;
+  const HeadSet removed = heads_of(golden.expected["pruned"]["removed"], Kind::encoder);
+  export_model({.model = golden.folder, .removed = removed, .target = folder / "theirs", .metadata = {}});
+  Json config = parse_json(read_file(folder / "theirs/config.json"), "config");
+  config.erase("headprune");
+  folder.write("theirs/config.json", config.dump());
+  fs::remove(folder / "theirs/manifest.json");
+  CHECK(read_model_folder(folder / "theirs").removed == removed);
+  CHECK(load_model(read_model_folder(folder / "theirs"), torch::kCPU)->removed_heads() == removed);
+}
+
+TEST_CASE("an export never replaces anything and leaves nothing behind", "[hf]") {
+  const HfGolden golden("bert_classifier");
+  const TestFolder folder;
+  folder.write("taken/file", "x");
+  CHECK_THROWS_WITH(export_model({.model = golden.folder, .removed = {}, .target = folder / "taken", .metadata = {}}),
+                    ContainsSubstring("exists"));
+  const HeadSet never({HeadId{{Kind::encoder, 7}, 0}});
+  CHECK_THROWS_WITH(export_model({.model = golden.folder, .removed = never, .target = folder / "new", .metadata = {}}),
+                    ContainsSubstring("never had head encoder.L7.H0"));
+  CHECK(folder.names() == std::vector<std::string>{"taken"});
+}
