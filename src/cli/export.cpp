@@ -25,7 +25,7 @@ const PointResult& find_point(const Record& record, const std::string& prefix) {
     if (found) fail(ExitCode::usage, "{} begins the ids of several points; give more of it", prefix);
     found = &point;
   }
-  if (!found) fail(ExitCode::usage, "the run has no point {}; ids stand in points.csv", prefix);
+  if (!found) fail(ExitCode::usage, "the run has no point {}; ids stand in curve.csv and sensitivity.csv", prefix);
   return *found;
 }
 
@@ -94,7 +94,7 @@ void add_export(CommandLine& line) {
   CLI::App& command = *line.app.add_subcommand("export", "a pruned model of a run as a folder of its own");
   auto arguments = std::make_shared<ExportArguments>();
   command.add_option("RUN", arguments->run, "run folder")->required();
-  command.add_option("--point", arguments->point, "id of the point, or the beginning of it (see points.csv)")
+  command.add_option("--point", arguments->point, "id of the point, or the beginning of it (see curve.csv)")
       ->required();
   command.add_option("--form", arguments->form, "compact: heads are gone; zeroed: shapes stay, heads give nothing")
       ->check(CLI::IsMember({"compact", "zeroed"}));

