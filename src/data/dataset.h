@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -43,6 +44,7 @@ struct Dataset {
   std::vector<std::string> labels;  // classification; empty for language modelling
   std::shared_ptr<const Split> train, score, select, report;
   std::vector<std::string> warnings;
+  std::map<std::string, std::string> part_notes;  // part to how it was made, where it has no file of its own
 
   /// Each pair of roles that read the same part, {"score","select"}; train and score are meant to.
   std::vector<std::array<std::string, 2>> shared_splits() const;

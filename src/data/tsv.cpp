@@ -249,10 +249,12 @@ void TsvSource::cut_part(Part part, AllRows& all, uint64_t seed, Dataset& datase
     (moves ? to.rows : kept).push_back(std::move(from.rows[i]));
   }
   from.rows = std::move(kept);
-  warn(dataset,
-       fmt::format("the {} part is cut from the {} part: {} of its {} examples, drawn without replacement "
-                   "(stream {} of the experiment's seed {}); the {} part keeps the others",
-                   enum_name(part), enum_name(cut.from), taken.size(), original, stream, seed, enum_name(cut.from)));
+  std::string& note = dataset.part_notes[enum_name(part)];
+  note = fmt::format(
+      "the {} part is cut from the {} part: {} of its {} examples, drawn without replacement "
+      "(stream {} of the experiment's seed {}); the {} part keeps the others",
+      enum_name(part), enum_name(cut.from), taken.size(), original, stream, seed, enum_name(cut.from));
+  warn(dataset, note);
 }
 
 std::vector<std::string> TsvSource::collect_labels(const PartRows& train) const {
@@ -325,8 +327,14 @@ Dataset TsvSource::load(const LoadInput& input) const {
   inputs();  // refuses missing files before any is read
   for (const Part part : kParts)
     if (needed(part) && has_file(part)) rows[static_cast<size_t>(part)] = read_part(part);
-  for (const Part part : kParts)
-    if (needed(part) && options_.cut.of(part)) cut_part(part, rows, input.seed, dataset);
+  for (const Part part : kParts) {
+    if (!options_.cut.of(part)) continue;
+    if (needed(part))
+      cut_part(part, rows, input.seed, dataset);
+    else
+      warn(dataset, fmt::format("data.cut.{} has no effect: no role reads the {} part (data.splits)", enum_name(part),
+                                enum_name(part)));
+  }
 
   const PartRows& train = rows[static_cast<size_t>(Part::train)];
   dataset.labels = collect_labels(train);

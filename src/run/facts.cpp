@@ -17,8 +17,9 @@ std::string options_line(const Json& options) {
   return join(parts, ",");
 }
 
-SplitFact split_fact(const char* role, const Split& split) {
+SplitFact split_fact(const char* role, const Split& split, const Dataset& dataset) {
   SplitFact fact;
+  if (const auto note = dataset.part_notes.find(split.name); note != dataset.part_notes.end()) fact.note = note->second;
   fact.role = role;
   fact.name = split.name;
   fact.original = split.original;
@@ -47,8 +48,8 @@ RunFacts run_facts(const Experiment& experiment, const Dataset& dataset) {
   facts.batch_size = experiment.score.batch_size;
   facts.device = experiment.runtime.device;
   facts.bootstrap_iters = experiment.report.bootstrap_iters;
-  facts.splits = {split_fact("score", *dataset.score), split_fact("select", *dataset.select),
-                  split_fact("report", *dataset.report)};
+  facts.splits = {split_fact("score", *dataset.score, dataset), split_fact("select", *dataset.select, dataset),
+                  split_fact("report", *dataset.report, dataset)};
   if (facts.splits.back().effective < facts.splits.back().original) facts.limit = facts.splits.back().effective;
   facts.shared_splits = dataset.shared_splits();
   return facts;

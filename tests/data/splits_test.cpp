@@ -36,6 +36,7 @@ TEST_CASE("a cut part is a seeded sample that the other part gives up", "[data]"
   CHECK(data.report->examples.size() == 10);
   CHECK(data.shared_splits().empty());
   REQUIRE(data.warnings.size() == 1);
+  CHECK(data.part_notes.at("test") == data.warnings[0]);
   CHECK_THAT(data.warnings[0], ContainsSubstring("test part is cut from the train part: 10 of its 40 examples") &&
                                    ContainsSubstring("data/cut/test") && ContainsSubstring("seed 7"));
   CHECK(load(options, folder.path(), 7).report->sha256 == data.report->sha256);
@@ -51,6 +52,16 @@ TEST_CASE("a cut part is a seeded sample that the other part gives up", "[data]"
   const std::vector<std::string> cut = words(by_word, *by_word.report);
   CHECK(std::is_sorted(cut.begin(), cut.end(), [](const auto& a, const auto& b) { return number(a) < number(b); }));
   CHECK(number(cut.front()) < 30);
+}
+
+TEST_CASE("a cut for a part that no role reads says that it has no effect", "[data]") {
+  TestFolder folder;
+  write_counted(folder, 40);
+  const Dataset data =
+      load("type: tsv, path: ., splits: {report: dev}, cut: {test: {from: train, fraction: 0.5}}", folder.path(), 7);
+  CHECK(data.train->examples.size() == 40);
+  REQUIRE_FALSE(data.warnings.empty());
+  CHECK_THAT(data.warnings[0], ContainsSubstring("data.cut.test has no effect"));
 }
 
 TEST_CASE("impossible cuts are refused", "[data]") {
