@@ -122,12 +122,13 @@ void finish_result(CheckResult& result, std::vector<std::string> incomparable, c
   const std::string state = record.state();
   std::vector<std::string> incomplete;
   if (state != "completed") incomplete.push_back(fmt::format("the run is not completed: its state is \"{}\"", state));
-  if (missing > 0)
-    incomplete.push_back(fmt::format("{} of the baseline missing from the run",
-                                     missing == 1 ? "1 metric is" : fmt::format("{} metrics are", missing)));
+  if (missing > 0) {
+    incomplete.push_back(fmt::format("{} of the baseline {} missing from the run", count_text(missing, "metric"),
+                                     missing == 1 ? "is" : "are"));
+  }
   if (nonfinite > 0)
-    incomplete.push_back(fmt::format("{} not a finite number",
-                                     nonfinite == 1 ? "1 metric is" : fmt::format("{} metrics are", nonfinite)));
+    incomplete.push_back(
+        fmt::format("{} {} not a finite number", count_text(nonfinite, "metric"), nonfinite == 1 ? "is" : "are"));
   if (incomparable.empty() && result.compared == 0) incomplete.push_back("no metric was compared");
   const std::string worse = regressed == 0
                                 ? ""

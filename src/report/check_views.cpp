@@ -25,7 +25,7 @@ Json optional_value(const std::optional<KeyedMetric>& metric) {
 std::string cell(const std::optional<KeyedMetric>& metric) { return metric ? precise(metric->value) : "-"; }
 
 std::string change_cell(const KeyVerdict& key) {
-  if (!key.value || !key.base) return "-";
+  if (!key.value || !key.base || !std::isfinite(key.value->value)) return "-";
   return fmt::format("{:+.3g}", key.value->value - key.base->value);
 }
 

@@ -13,8 +13,9 @@ bool has_key(const AgreementRow& row) {
   return row.comparison == "methods" && row.kind == "all" && (!row.k || *row.k == (row.n + 1) / 2);
 }
 
-KeyedMetric keyed(const MetricSummary& metric) {
-  return {metric.estimate.value, metric.estimate.stderr_, metric.estimate.n, metric.seeds};
+KeyedMetric keyed(const PointGroup& group, const MetricSummary& metric) {
+  return {metric.estimate.value, metric.estimate.stderr_, metric.estimate.n, metric.seeds,
+          group.members.size() == 1 ? group.members.front() : nullptr};
 }
 
 void add_curves(const Record& record, KeyedMetrics& all) {
@@ -23,7 +24,7 @@ void add_curves(const Record& record, KeyedMetrics& all) {
     for (const PointGroup& point : curve.points) {
       const std::string fraction = fraction_text(point.first().spec.heads_removed, point.first().heads_total);
       for (const MetricSummary& metric : point.metrics) {
-        all[metric_key({"curve", curve.method, curve.sweep, fraction, metric.name})] = keyed(metric);
+        all[metric_key({"curve", curve.method, curve.sweep, fraction, metric.name})] = keyed(point, metric);
         n = metric.estimate.n;
       }
     }
@@ -41,7 +42,7 @@ void add_sensitivity(const Record& record, KeyedMetrics& all) {
         spec.method.empty() ? "" : fraction_text(spec.heads_removed, group.first().heads_total);
     for (const MetricSummary& metric : group.metrics) {
       all[metric_key({"sensitivity", spec.table, sensitivity_unit(spec), spec.method, fraction, metric.name})] =
-          keyed(metric);
+          keyed(group, metric);
     }
   }
 }
@@ -51,7 +52,7 @@ void add_sensitivity(const Record& record, KeyedMetrics& all) {
 std::map<std::string, KeyedMetric> keyed_metrics(const Record& record, const std::vector<AgreementRow>& agreement) {
   KeyedMetrics all;
   if (const std::optional<PointGroup> base = base_group(record)) {
-    for (const MetricSummary& metric : base->metrics) all[metric_key({"base", metric.name})] = keyed(metric);
+    for (const MetricSummary& metric : base->metrics) all[metric_key({"base", metric.name})] = keyed(*base, metric);
   }
   add_curves(record, all);
   add_sensitivity(record, all);

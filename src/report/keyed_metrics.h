@@ -18,6 +18,8 @@ struct KeyedMetric {
   std::optional<double> stderr_;
   int64_t n = 0;              // examples; heads for agreement; masks for surgery
   std::vector<double> seeds;  // one per seed, mean over its draws
+  /// Of the record; null where the number stands for several points or none.
+  const PointResult* point = nullptr;
 };
 
 /// Sorted by key. No timings: they are never gated.

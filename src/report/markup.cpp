@@ -1,5 +1,7 @@
 #include "report/markup.h"
 
+#include <cctype>
+
 #include "core/text.h"
 
 namespace headprune {
@@ -44,13 +46,28 @@ std::string xml_escape(std::string_view text) {
 }
 
 std::string markdown_escape(std::string_view text) {
+  const auto at = [&](size_t i) { return i < text.size() ? text[i] : ' '; };
+  const auto is_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; };
+  const size_t digits = text.find_first_not_of("0123456789");
   std::string out;
-  for (const char c : text) {
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
     if (c == '\n' || c == '\r') {
       out += ' ';
       continue;
     }
-    if (std::string_view("\\`*_[]<>|~").find(c) != std::string_view::npos) out += '\\';
+    bool escape = std::string_view("\\`*<>|~").find(c) != std::string_view::npos;
+    // Inside a word an underscore is itself; brackets are, unless a link or a box to tick would come of them.
+    if (c == '_') escape = !(i > 0 && is_word(text[i - 1]) && is_word(at(i + 1)));
+    if (c == '[') escape = i == 0 || at(i + 1) == ' ';
+    if (c == ']') escape = at(i + 1) == '(' || at(i + 1) == '[' || at(i + 1) == ':';
+    // What would begin a heading, a list or a rule.
+    const bool begins =
+        std::string_view("#-+=").find(c) != std::string_view::npos && (at(i + 1) == ' ' || at(i + 1) == c);
+    if (i == 0 && text.size() > 1) escape = escape || begins;
+    if (i > 0 && i == digits) escape = escape || ((c == '.' || c == ')') && at(i + 1) == ' ');
+    if (c == '&') escape = true;
+    if (escape) out += '\\';
     out += c;
   }
   return out;

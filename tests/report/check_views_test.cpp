@@ -3,6 +3,7 @@
 #include "report/fixture.h"
 #include "report/markup.h"
 #include "support/catch.h"
+#include "support/xml.h"
 
 using namespace headprune;
 using namespace headprune::testing;
@@ -69,6 +70,7 @@ TEST_CASE("verdict.json has no bare NaN", "[check_views]") {
 TEST_CASE("the counts of junit.xml are those of its cases", "[check_views]") {
   const CheckResult result = regressed();
   const std::string xml = junit_xml(result, {"2026-01-02T03:04:05", "node<1>"});
+  CHECK(xml_problem(xml) == "");
   CHECK(count_of(xml, "<testcase ") == result.metrics.size() + 1);
   CHECK(attribute(xml, "tests") == std::to_string(count_of(xml, "<testcase ")));
   CHECK(attribute(xml, "failures") == std::to_string(count_of(xml, "<failure ")));
@@ -82,6 +84,7 @@ TEST_CASE("the counts of junit.xml are those of its cases", "[check_views]") {
 
 TEST_CASE("a run that cannot be compared has an error of its own in junit.xml", "[check_views]") {
   const std::string xml = junit_xml(without_baseline("runs/toy", "expected.json"), {"", ""});
+  CHECK(xml_problem(xml) == "");
   CHECK(attribute(xml, "tests") == "1");
   CHECK(attribute(xml, "errors") == "1");
   CHECK_THAT(xml, ContainsSubstring("type=\"baseline_missing\""));
@@ -123,4 +126,12 @@ TEST_CASE("text that XML cannot hold is replaced, the rest escaped", "[markup]")
 
 TEST_CASE("text inside a Markdown table stays in its cell", "[markup]") {
   CHECK(markdown_escape("a|b *c* <d>\n# e") == "a\\|b \\*c\\* \\<d\\> # e");
+  CHECK(markdown_escape("snake_case _x_ [0, 1]") == "snake_case \\_x\\_ [0, 1]");
+  CHECK(markdown_escape("[ ] box") == "\\[ ] box");
+  CHECK(markdown_escape("see [a](b)") == "see [a\\](b)");
+  CHECK(markdown_escape("# no heading") == "\\# no heading");
+  CHECK(markdown_escape("1. no list") == "1\\. no list");
+  CHECK(markdown_escape("0.5") == "0.5");
+  CHECK(markdown_escape("-0.5") == "-0.5");
+  CHECK(markdown_escape("- no item") == "\\- no item");
 }
