@@ -16,7 +16,8 @@ namespace headprune {
 
 namespace {
 
-const std::vector<std::string> kVerbs = {"run", "validate", "init", "list", "config", "inspect", "runs", "export"};
+const std::vector<std::string> kVerbs = {"run",  "validate", "init",    "list",  "config",   "inspect",
+                                         "runs", "report",   "compare", "check", "baseline", "export"};
 
 std::string version_text() {
   const ToolInfo tool = tool_info();
@@ -105,7 +106,8 @@ ExitCode run_command(int argc, char** argv) {
   app.add_option("--log-level", line.common.log_level, "debug, info, warn, error or off");
   app.require_subcommand(1);
   app.fallthrough();
-  for (const auto add : {add_run, add_validate, add_init, add_list, add_config, add_inspect, add_runs, add_export})
+  for (const auto add : {add_run, add_validate, add_init, add_list, add_config, add_inspect, add_runs, add_report,
+                         add_compare, add_check, add_baseline, add_export})
     add(line);
 
   std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them from the back

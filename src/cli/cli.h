@@ -41,6 +41,10 @@ void add_list(CommandLine& line);
 void add_config(CommandLine& line);
 void add_inspect(CommandLine& line);
 void add_runs(CommandLine& line);
+void add_report(CommandLine& line);
+void add_compare(CommandLine& line);
+void add_check(CommandLine& line);
+void add_baseline(CommandLine& line);
 void add_export(CommandLine& line);
 
 /// Text or JSON that was asked for, to stdout.

@@ -1,107 +1,83 @@
-#include "model/export.h"
+#include "cli/export.h"
 
+#include <unistd.h>
+
+#include <map>
 #include <memory>
 
 #include "cli/cli.h"
 #include "core/files.h"
-#include "core/hash.h"
-#include "core/text.h"
-#include "record/journal.h"
-#include "record/run_folder.h"
+#include "report/report.h"
+#include "report/tables.h"
+#include "report/tensorboard.h"
 
 namespace headprune {
+
 namespace {
 
-struct ExportArguments {
-  std::string run, point, form = "compact", to;
-};
-
-/// The point that `prefix` names, by its id or the beginning of it.
-const PointResult& find_point(const Record& record, const std::string& prefix) {
-  const PointResult* found = nullptr;
-  for (const auto& [id, point] : record.points) {
-    if (id == prefix) return point;
-    if (id.rfind(prefix, 0) != 0) continue;
-    if (found) fail(ExitCode::usage, "{} begins the ids of several points; give more of it", prefix);
-    found = &point;
+/// Files by their path below the new folder.
+std::map<std::string, std::string> exported_files(const ExportArguments& arguments) {
+  const Record record = read_record(arguments.run);
+  if (arguments.format == "csv") {
+    return {{"scores.csv", scores_csv(record)},
+            {"curve.csv", curve_csv(record)},
+            {"sensitivity.csv", sensitivity_csv(record)},
+            {"agreement.csv", agreement_csv(agreement_rows(record))},
+            {"timing.csv", timing_csv(record)}};
   }
-  if (!found) fail(ExitCode::usage, "the run has no point {}; ids stand in curve.csv and sensitivity.csv", prefix);
-  return *found;
+  if (arguments.format == "tensorboard") return tensorboard_files(read_report_input(arguments.run, record));
+  fail(ExitCode::usage, "'{}' cannot be exported: write hf, csv or tensorboard", arguments.format);
 }
 
-/// Where the weights of a seed lie: inside the run folder when it trained them.
-fs::path model_of(const fs::path& run, const Record& record, int64_t seed) {
-  const auto model = record.models.find(seed);
-  if (model == record.models.end())
-    fail(ExitCode::run_failed, "{}: no model of seed {} was finished; run the experiment again", run.string(), seed);
-  const fs::path path = model->second.path;
-  return path.is_absolute() ? path : run / path;
-}
-
-/// A model that the run loaded must still be what it was.
-void require_unchanged(const Json& inputs) {
-  for (const Json& input : inputs) {
-    if (!input.at("role").get<std::string>().starts_with("model.")) continue;
-    const fs::path file = input.at("path").get<std::string>();
-    if (!fs::exists(file) || sha256_file(file) != input.at("sha256"))
-      fail(ExitCode::run_failed, "{} is not the file that the run loaded; put that back", file.string());
+ExitCode export_numbers(const ExportArguments& arguments) {
+  if (fs::exists(arguments.to)) fail(ExitCode::usage, "{} exists already: name a new folder with --to", arguments.to);
+  const std::map<std::string, std::string> files = exported_files(arguments);
+  // Built aside, so that the folder appears whole or not at all.
+  const fs::path aside = arguments.to + ".tmp-" + std::to_string(::getpid());
+  for (const auto& [name, bytes] : files) {
+    make_folders((aside / name).parent_path());
+    write_file(aside / name, bytes);
   }
-}
-
-ExitCode export_point(const ExportArguments& arguments, bool json) {
-  const fs::path run = arguments.run;
-  if (!fs::exists(run / kRunJson)) fail(ExitCode::usage, "{} is not a run folder (no run.json)", run.string());
-  const Record record = read_record(run);
-  const PointResult& point = find_point(record, arguments.point);
-  if (point.fine_tuned)
-    fail(ExitCode::run_failed,
-         "point {} was evaluated on weights that were fine-tuned after pruning, and those are not kept; export a point "
-         "of a one_shot sweep, or fine-tune the exported model",
-         point.point);
-  const fs::path model = model_of(run, record, point.spec.seed);
-  if (model.is_absolute()) require_unchanged(read_run_context(run).inputs);
-  const ExportResult result =
-      export_model({.model = model,
-                    .removed = point.removed,
-                    .form = arguments.form == "zeroed" ? ExportForm::zeroed : ExportForm::compact,
-                    .target = arguments.to,
-                    .metadata = {{"headprune.experiment_id", record.experiment_id},
-                                 {"headprune.point", point.point},
-                                 {"headprune.mask_sha256", point.mask}}});
-  if (json) {
-    print_result(dump_json_file({{"folder", arguments.to},
-                                 {"point", point.point},
-                                 {"form", arguments.form},
-                                 {"heads", result.heads},
-                                 {"intact_heads", result.intact_heads},
-                                 {"params", result.parameters},
-                                 {"intact_params", result.intact_parameters},
-                                 {"max_abs_diff", result.max_abs_diff},
-                                 {"notes", result.notes}}));
-    return ExitCode::ok;
-  }
-  std::string text =
-      fmt::format("{}: {} of {} heads, {} of {} parameters; read back, logits differ by at most {:.2g}\n", arguments.to,
-                  result.heads, result.intact_heads, result.parameters, result.intact_parameters, result.max_abs_diff);
-  for (const std::string& note : result.notes) text += note + "\n";
-  print_result(text);
+  std::error_code error;
+  fs::rename(aside, arguments.to, error);
+  if (error) fail(ExitCode::io, "cannot make {}: {}", arguments.to, error.message());
+  print_result(arguments.to);
   return ExitCode::ok;
 }
 
 }  // namespace
 
 void add_export(CommandLine& line) {
-  CLI::App& command = *line.app.add_subcommand("export", "a pruned model of a run as a folder of its own");
-  auto arguments = std::make_shared<ExportArguments>();
-  command.add_option("RUN", arguments->run, "run folder")->required();
-  command.add_option("--point", arguments->point, "id of the point, or the beginning of it (see curve.csv)")
-      ->required();
-  command.add_option("--form", arguments->form, "compact: heads are gone; zeroed: shapes stay, heads give nothing")
+  CLI::App& command =
+      *line.app.add_subcommand("export", "a pruned model (hf), or a run's numbers for other tools (csv, tensorboard)");
+  struct Parsed {
+    std::vector<std::string> words;
+    ExportArguments arguments;
+  };
+  auto parsed = std::make_shared<Parsed>();
+  command.add_option("[FORMAT] RUN", parsed->words, "hf (the default), csv or tensorboard; and a run folder")
+      ->required()
+      ->expected(1, 2);
+  command.add_option("--point", parsed->arguments.point, "hf: id of the point, or the beginning of it (see curve.csv)");
+  command
+      .add_option("--form", parsed->arguments.form, "hf: compact, heads are gone; zeroed, they stay and give nothing")
       ->check(CLI::IsMember({"compact", "zeroed"}));
-  command.add_option("--to", arguments->to, "folder to write; must not exist")->required();
-  command.footer("Example:\n  headprune export runs/minilm-sst2 --point 3f2a --form zeroed --to pruned");
-  command.callback(
-      [&line, arguments] { line.chosen = [&line, arguments] { return export_point(*arguments, line.common.json); }; });
+  command.add_option("--to", parsed->arguments.to, "a folder that does not exist yet")->required();
+  command.footer(
+      "Examples:\n  headprune export runs/minilm-sst2 --point 3f2a --form zeroed --to pruned\n"
+      "  headprune export tensorboard runs/quickstart --to tb && tensorboard --logdir tb");
+  command.callback([&line, parsed] {
+    line.chosen = [&line, parsed] {
+      ExportArguments arguments = parsed->arguments;
+      arguments.format = parsed->words.size() == 2 ? parsed->words.front() : "hf";
+      arguments.run = parsed->words.back();
+      arguments.json = line.common.json;
+      if (arguments.format == "hf") return export_model_of(arguments);
+      if (!arguments.point.empty() || !arguments.form.empty())
+        fail(ExitCode::usage, "--point and --form belong to the format hf, not to {}", arguments.format);
+      return export_numbers(arguments);
+    };
+  });
 }
 
 }  // namespace headprune

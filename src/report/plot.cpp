@@ -27,23 +27,6 @@ Range widened(const std::vector<double>& values) {
   return {*low, *high};
 }
 
-/// About `count` round numbers inside the range.
-std::vector<double> ticks(const Range& range, int count) {
-  const double rough = (range.high - range.low) / count;
-  const double power = std::pow(10.0, std::floor(std::log10(rough)));
-  double step = 10 * power;
-  for (const double factor : {1.0, 2.0, 2.5, 5.0}) {
-    if (factor * power >= rough) {
-      step = factor * power;
-      break;
-    }
-  }
-  std::vector<double> list;
-  for (double i = std::ceil(range.low / step - 1e-9); i * step <= range.high + 1e-9 * step; ++i)
-    list.push_back(i * step + 0.0);  // no -0
-  return list;
-}
-
 /// A letter of the label that no other series has, or a digit.
 char marker_for(const std::string& label, std::set<char>& taken) {
   for (const std::string& letters : {label, std::string("123456789abcdefghijklmnopqrstuvwxyz")}) {
@@ -104,7 +87,7 @@ class Canvas {
 
   std::string text() const {
     std::vector<std::string> labels(plot_.height);
-    for (const double tick : ticks(y_, 4)) labels[row_of(tick)] = value_text(tick);
+    for (const double tick : round_ticks(y_.low, y_.high, 4)) labels[row_of(tick)] = value_text(tick);
     std::string out;
     for (size_t row = 0; row < plot_.height; ++row) {
       std::string line = fmt::format("{:>{}} {}", labels[row], kAxisWidth - 2, labels[row].empty() ? "│" : "┤");
@@ -136,7 +119,7 @@ class Canvas {
     std::string line = std::string(kAxisWidth - 1, ' ') + "└";
     std::string labels(kAxisWidth + columns_, ' ');
     std::set<size_t> marks;
-    for (const double tick : ticks(x_, 4)) {
+    for (const double tick : round_ticks(x_.low, x_.high, 4)) {
       const size_t column = column_of(tick);
       marks.insert(column);
       const std::string text = fmt::format("{:.4g}", tick + 0.0);  // -0 prints as 0
@@ -190,6 +173,22 @@ Plot finite_part(Plot plot) {
 }
 
 }  // namespace
+
+std::vector<double> round_ticks(double low, double high, int count) {
+  const double rough = (high - low) / count;
+  const double power = std::pow(10.0, std::floor(std::log10(rough)));
+  double step = 10 * power;
+  for (const double factor : {1.0, 2.0, 2.5, 5.0}) {
+    if (factor * power >= rough) {
+      step = factor * power;
+      break;
+    }
+  }
+  std::vector<double> list;
+  for (double i = std::ceil(low / step - 1e-9); i * step <= high + 1e-9 * step; ++i)
+    list.push_back(i * step + 0.0);  // no -0
+  return list;
+}
 
 std::string draw_plot(const Plot& wanted) {
   const Plot plot = finite_part(wanted);

@@ -30,6 +30,9 @@ struct Plot {
   bool colour = false;
 };
 
+/// About `count` round numbers from low to high; low < high.
+std::vector<double> round_ticks(double low, double high, int count);
+
 /// Lines of text: one letter a series at its points, dots between them, '#' where several fall on one place, the band
 /// shaded, axes with numbers, and a legend. Points that are not finite are left out. Empty when nothing can be drawn.
 std::string draw_plot(const Plot& plot);

@@ -108,7 +108,7 @@ std::string experiment_id(const Experiment& experiment, const std::vector<InputF
   std::sort(lines.begin(), lines.end());
   Json effective = config_json(
       experiment, [&](const fs::path& path) { return path == data_path ? sha256(join(lines, "")) : path_hash(path); });
-  for (const char* key : {"name", "output", "report", "runtime"}) effective.erase(key);
+  for (const char* key : {"name", "output", "report", "check", "runtime"}) effective.erase(key);
   return sha256(canonical_json(effective));
 }
 

@@ -76,6 +76,15 @@ struct ReportSection {
   }
 };
 
+struct CheckSection {
+  std::optional<std::filesystem::path> baseline;
+
+  template <class V>
+  void fields(V& v) {
+    v("baseline", baseline, "baseline of `headprune check`; absent: expected.json beside the experiment file");
+  }
+};
+
 struct RuntimeSection {
   std::string device = "cpu";
   std::optional<int64_t> threads;
@@ -119,6 +128,7 @@ struct Experiment {
   SensitivityOptions sensitivity;
   SurgerySection surgery;
   ReportSection report;
+  CheckSection check;
   RuntimeSection runtime;
   OutputSection output;
 
@@ -136,9 +146,9 @@ struct Experiment {
     v("sensitivity", sensitivity, "tables of single heads, layers and blocks");
     v("surgery", surgery, "heads removed for real");
     v("report", report, "statistics of the results");
+    v("check", check, "the gate: expected values");
     v("runtime", runtime, "how it is computed");
     v("output", output, "where results go");
-    v.not_supported("check", "gating on a baseline is not built yet");
   }
 
   /// Rules that span sections.

@@ -1,9 +1,9 @@
 #include "report/views.h"
 
 #include "core/files.h"
-#include "record/run_folder.h"
 #include "report/fixture.h"
 #include "report/results_json.h"
+#include "report/stored_run.h"
 #include "support/catch.h"
 
 using namespace headprune;
@@ -11,32 +11,10 @@ using namespace headprune::testing;
 
 namespace {
 
-/// A run folder whose journal says what the record does.
 fs::path written(const Record& record, const std::string& name) {
   const fs::path folder = fs::temp_directory_path() / ("headprune-views-" + name);
   fs::remove_all(folder);
-  make_folders(folder);
-  RunContext context;
-  context.name = name;
-  context.experiment_id = record.experiment_id;
-  context.fingerprint = record.fingerprint;
-  const std::string run_sha256 = write_run_context(folder, context);
-  Journal journal(folder);
-  journal.run_start(record.experiment_id, run_sha256);
-  journal.env(record.fingerprint);
-  journal.facts(*record.facts);
-  for (const auto& [key, score] : record.scores) {
-    for (const auto& [id, block] : score.blocks) journal.score(block);
-    journal.score_done(*score.done);
-  }
-  for (const auto& [id, point] : record.points) {
-    journal.point_start(id, point.spec);
-    journal.point_done(point);
-  }
-  for (const auto& [id, result] : record.surgery) journal.surgery(result);
-  for (const auto& [key, result] : record.timing) journal.timing(result);
-  for (const Warning& warning : record.warnings) journal.warn(warning);
-  if (record.done) journal.run_done(*record.done);
+  store_run(folder, record);
   return folder;
 }
 
@@ -49,8 +27,18 @@ TEST_CASE("views are rebuilt from the journal, byte for byte", "[views]") {
   CHECK(results["state"] == "completed");
   CHECK(results["results"]["toy"]["accuracy,none"].get<double>() == Approx(0.85));
   std::vector<std::string> before;
-  const std::vector<std::string> names = {"scores.csv", "curve.csv",          "sensitivity.csv", "agreement.csv",
-                                          "timing.csv", "scores.safetensors", "metrics.json",    "results.json"};
+  const std::vector<std::string> names = {"scores.csv",
+                                          "curve.csv",
+                                          "sensitivity.csv",
+                                          "agreement.csv",
+                                          "timing.csv",
+                                          "metrics.json",
+                                          "results.json",
+                                          "report.md",
+                                          "report.html",
+                                          "scores.safetensors",
+                                          "plots/curve-accuracy.svg",
+                                          "plots/timing.svg"};
   for (const std::string& name : names) {
     before.push_back(read_file(folder / name));
     fs::remove(folder / name);
@@ -58,6 +46,23 @@ TEST_CASE("views are rebuilt from the journal, byte for byte", "[views]") {
   write_views(folder);
   for (size_t i = 0; i < names.size(); ++i) CHECK(read_file(folder / names[i]) == before[i]);
   fs::remove_all(folder);
+}
+
+TEST_CASE("views can be made elsewhere, and name every figure that they link to", "[views]") {
+  const fs::path folder = written(two_seeds(), "elsewhere"), to = folder.string() + "-to";
+  fs::remove_all(to);
+  write_views(folder, to);
+  CHECK_FALSE(fs::exists(folder / "report.html"));
+  const std::string markdown = read_file(to / "report.md");
+  size_t links = 0;
+  for (size_t at = markdown.find("](plots/"); at != std::string::npos; at = markdown.find("](plots/", at + 1)) {
+    const size_t start = at + 2;
+    CHECK(fs::exists(to / markdown.substr(start, markdown.find(')', start) - start)));
+    ++links;
+  }
+  CHECK(links == 8);
+  fs::remove_all(folder);
+  fs::remove_all(to);
 }
 
 TEST_CASE("a run without an end has views that say so", "[views]") {

@@ -1,0 +1,32 @@
+#include "cli/run_arguments.h"
+
+#include <yaml-cpp/yaml.h>
+
+#include "core/files.h"
+#include "record/run_folder.h"
+
+namespace headprune {
+
+fs::path default_baseline(const fs::path& run_folder) {
+  try {
+    const YAML::Node check = YAML::Load(read_file(run_folder / kConfig))["check"];
+    if (check && check["baseline"] && check["baseline"].IsScalar()) return check["baseline"].Scalar();
+  } catch (const YAML::Exception&) {
+    // A config.yaml that cannot be read says nothing about baselines; other commands complain about it.
+  } catch (const Error&) {
+  }
+  const RunContext context = read_run_context(run_folder);
+  if (context.config_files.empty()) return {};
+  // The experiment file comes first, before what it extends.
+  const Json& experiment = context.config_files.front();
+  if (!experiment.is_object() || !experiment.contains("path")) return {};
+  return fs::path(experiment["path"].get<std::string>()).parent_path() / "expected.json";
+}
+
+std::string shown_path(const fs::path& path) {
+  const fs::path whole = fs::absolute(path).lexically_normal();
+  const fs::path near = whole.lexically_relative(fs::current_path());
+  return near.empty() || near.begin()->string() == ".." ? whole.string() : near.string();
+}
+
+}  // namespace headprune

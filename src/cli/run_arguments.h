@@ -1,0 +1,16 @@
+// What commands that read a finished run have in common.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+namespace headprune {
+
+/// The baseline of a run when none is named: check.baseline of its config.yaml, else expected.json beside the
+/// experiment file; empty when the run does not say where that was.
+std::filesystem::path default_baseline(const std::filesystem::path& run_folder);
+
+/// `path` as seen from the current folder where it lies inside, else absolute.
+std::string shown_path(const std::filesystem::path& path);
+
+}  // namespace headprune

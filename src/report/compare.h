@@ -1,0 +1,57 @@
+// Runs side by side: what differs in their numbers, their circumstances and their rankings. Never a gate.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "record/runs.h"
+#include "report/document.h"
+#include "report/keyed_metrics.h"
+
+namespace headprune {
+
+struct ComparedRun {
+  std::string path;  // as given
+  RunContext context;
+  Record record;
+  std::vector<AgreementRow> agreement;
+  std::map<std::string, KeyedMetric> metrics;
+};
+
+/// One metric key over all runs.
+struct CompareRow {
+  std::string key;
+  std::vector<std::optional<KeyedMetric>> values;  // one a run
+  /// From the first run; `test` says how the interval was made: "seeds" (same seeds, paired), "mcnemar" and "examples"
+  /// (stored samples, paired), "unpaired" (both standard errors, as if independent), or empty without one.
+  std::vector<std::optional<Difference>> changes;
+
+  bool differs() const;
+};
+
+/// How far two runs agree on the order of heads under one method.
+struct RankingAgreement {
+  std::string method;
+  size_t run = 0;                                 // against the first
+  std::optional<double> spearman, kendall, topk;  // mean over the seeds that both have
+  int64_t k = 0, heads = 0, seeds = 0;
+};
+
+struct RunComparison {
+  std::vector<ComparedRun> runs;
+  std::vector<CompareRow> rows;             // by key
+  std::vector<RunDifferences> differences;  // of each later run from the first
+  std::vector<RankingAgreement> rankings;
+};
+
+/// At least two folders. Throws as read_record(), read_run_context() and diff_runs().
+RunComparison compare_runs(const std::vector<std::string>& folders);
+
+/// For --md and the terminal. Without `all`: keys that differ or that not every run has.
+Document comparison_document(const RunComparison& comparison, bool all);
+Json comparison_json(const RunComparison& comparison);
+
+}  // namespace headprune

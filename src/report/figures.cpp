@@ -1,0 +1,219 @@
+#include "report/figures.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/text.h"
+#include "report/bar_chart.h"
+#include "report/line_chart.h"
+#include "report/sweeps.h"
+#include "report/terminal.h"
+#include "report/timing.h"
+
+namespace headprune {
+namespace {
+
+constexpr double kPanelGap = 18;
+
+std::string percent(double fraction) { return fmt::format("{:.3g} %", 100 * fraction); }
+
+std::string value_with_interval(const MetricSummary& metric) {
+  const Estimate& estimate = metric.estimate;
+  if (!estimate.ci95) return value_text(estimate.value);
+  return interval_text(estimate.value, (*estimate.ci95)[0], (*estimate.ci95)[1]);
+}
+
+std::string point_title(const std::string& method, const PointGroup& point, const MetricSummary& metric) {
+  const PointResult& first = point.first();
+  return fmt::format("{}, {} removed ({} of {} heads): {} {}", method, percent(first.fraction),
+                     first.spec.heads_removed, first.heads_total, metric.name, value_with_interval(metric));
+}
+
+LineSeries line_of(const CurveGroup& curve, const std::string& metric) {
+  LineSeries series{curve.method, {}, true};
+  for (const PointGroup& point : curve.points) {
+    const MetricSummary* summary = point.metric(metric);
+    if (summary == nullptr) continue;
+    LinePoint one{
+        100 * point.first().fraction, summary->estimate.value, {}, {}, point_title(curve.method, point, *summary)};
+    if (summary->estimate.ci95) {
+      one.low = (*summary->estimate.ci95)[0];
+      one.high = (*summary->estimate.ci95)[1];
+    }
+    series.points.push_back(std::move(one));
+  }
+  return series;
+}
+
+void add_band(LineChart& chart, const CurveGroup& control, const std::string& metric) {
+  int64_t draws = 1;
+  size_t seeds = 1;
+  for (const PointGroup& point : control.points) {
+    const MetricSummary* summary = point.metric(metric);
+    if (summary == nullptr) continue;
+    draws = std::max(draws, summary->draws);
+    seeds = std::max(seeds, summary->seeds.size());
+    chart.band.push_back({100 * point.first().fraction, summary->low, summary->high, summary->estimate.value,
+                          fmt::format("{}, {} removed: mean {} {}, smallest {}, largest {}", control.method,
+                                      percent(point.first().fraction), metric, value_text(summary->estimate.value),
+                                      value_text(summary->low), value_text(summary->high))});
+  }
+  const std::string of = seeds > 1 ? fmt::format(" x {}", count_text(static_cast<int64_t>(seeds), "seed")) : "";
+  chart.band_label =
+      fmt::format("{}: mean, smallest to largest of {}{}", control.method, count_text(draws, "order"), of);
+}
+
+/// "accuracy of the pruned model, report split, n = 1000 examples, 3 seeds"
+std::string what_is_measured(const Record& record, const PointGroup& point, const std::string& metric) {
+  const MetricSummary* summary = point.metric(metric);
+  std::string text = fmt::format("{}, {} split", metric, point.first().split);
+  if (summary == nullptr) return text;
+  text += fmt::format(", n = {}", count_text(summary->estimate.n, "example"));
+  if (summary->seeds.size() > 1) text += fmt::format(", {} seeds", summary->seeds.size());
+  for (const auto& pair : record.facts ? record.facts->shared_splits : std::vector<std::array<std::string, 2>>()) {
+    if (pair[0] == point.first().split || pair[1] == point.first().split)
+      text += fmt::format(" (same data as {})", pair[0] == point.first().split ? pair[1] : pair[0]);
+  }
+  return text;
+}
+
+Svg curve_panel(const Record& record, const Sweep& sweep, const std::string& metric) {
+  LineChart chart;
+  chart.title = sweep_title(sweep);
+  chart.y_label = what_is_measured(record, sweep.any().points.front(), metric);
+  chart.x_label = "heads removed (%)";
+  for (const CurveGroup& curve : sweep.curves) chart.series.push_back(line_of(curve, metric));
+  if (!sweep.controls.empty()) add_band(chart, sweep.controls.front(), metric);
+  const std::optional<PointGroup> base = base_group(record);
+  const MetricSummary* unpruned = base ? base->metric(metric) : nullptr;
+  if (unpruned != nullptr) {
+    chart.level = unpruned->estimate.value;
+    chart.level_label = fmt::format("unpruned: {}", value_text(unpruned->estimate.value));
+  }
+  return draw_line_chart(chart);
+}
+
+std::vector<std::string> metric_names(const Record& record) {
+  std::vector<std::string> names;
+  if (record.facts) {
+    for (const MetricFact& metric : record.facts->metrics) names.push_back(metric.name);
+  }
+  return names;
+}
+
+std::string title_of_form(const std::string& form) {
+  return form == "masked" ? "masked (gates 0)" : form == "removed" ? "removed" : form;
+}
+
+std::string milliseconds(double seconds) { return fmt::format("{:.3g} ms", 1e3 * seconds); }
+
+using TimingKey = std::tuple<int64_t, int64_t>;  // batch size, length
+
+/// What the intact model took, if time were proportional to attention FLOPs.
+std::optional<double> flop_prediction(const Record& record, const TimingSummary& timing, double intact) {
+  if (timing.result->form != "removed" || timing.point == nullptr) return std::nullopt;
+  const PointResult* base = record.base(timing.point->spec.seed);
+  if (base == nullptr || base->attention_flops_per_token <= 0) return std::nullopt;
+  return intact * static_cast<double>(timing.point->attention_flops_per_token) /
+         static_cast<double>(base->attention_flops_per_token);
+}
+
+}  // namespace
+
+std::string Figure::document() const {
+  double height = 0;
+  for (const Svg& panel : panels) height += panel.height() + (height > 0 ? kPanelGap : 0);
+  Svg all(kFigureWidth, height);
+  double y = 0;
+  for (const Svg& panel : panels) {
+    all.place(y, panel);
+    y += panel.height() + kPanelGap;
+  }
+  return all.document(alt);
+}
+
+std::vector<Figure> curve_figures(const Record& record) {
+  std::vector<Figure> figures;
+  const std::vector<Sweep> sweeps = sweeps_of(record);
+  if (sweeps.empty()) return figures;
+  for (const std::string& metric : metric_names(record)) {
+    Figure figure;
+    figure.file = fmt::format("curve-{}.svg", metric);
+    for (const Sweep& sweep : sweeps) figure.panels.push_back(curve_panel(record, sweep, metric));
+    figure.alt = fmt::format("{} of the pruned model over the part of its heads removed, by method", metric);
+    figure.caption = "Upright lines at the points are 95 % intervals.";
+    figures.push_back(std::move(figure));
+  }
+  return figures;
+}
+
+std::vector<Figure> timing_figures(const Record& record) {
+  const std::vector<TimingSummary> timings = timing_summaries(record);
+  std::map<TimingKey, double> intact;
+  for (const TimingSummary& timing : timings) {
+    const TimingKey key{timing.result->batch_size, timing.result->sequence_length};
+    if (timing.result->form == "intact") intact.try_emplace(key, timing.seconds_per_batch.median);
+  }
+  std::map<TimingKey, BarGroup> groups;
+  bool expected = false;
+  for (const TimingSummary& timing : timings) {
+    const TimingKey key{timing.result->batch_size, timing.result->sequence_length};
+    BarGroup& group = groups[key];
+    group.title = fmt::format("batch of {}, {} tokens each", std::get<0>(key), std::get<1>(key));
+    Bar bar;
+    bar.label = title_of_form(timing.result->form);
+    if (timing.point != nullptr && timing.result->form != "intact") bar.label += " " + percent(timing.point->fraction);
+    if (timing.point != nullptr && recorded_seeds(record).size() > 1)
+      bar.label += fmt::format(", seed {}", timing.point->spec.seed);
+    const Spread& spread = timing.seconds_per_batch;
+    bar.value = spread.median;
+    bar.low = spread.min;
+    bar.high = spread.max;
+    bar.series = timing.result->form == "intact" ? 0 : timing.result->form == "masked" ? 6 : 2;
+    const auto base = intact.find(key);
+    bar.text = milliseconds(spread.median);
+    if (base != intact.end()) {
+      bar.text += fmt::format(", {:.2f}x", base->second / spread.median);
+      bar.expected = flop_prediction(record, timing, base->second);
+      expected = expected || bar.expected.has_value();
+    }
+    bar.title = fmt::format("{}: median {}, fastest {}, slowest {} of {} repeats", bar.label,
+                            milliseconds(spread.median), milliseconds(spread.min), milliseconds(spread.max), spread.n);
+    group.bars.push_back(std::move(bar));
+  }
+  if (groups.empty()) return {};
+  BarChart chart;
+  chart.title = "Time of a forward pass";
+  chart.subtitle =
+      fmt::format("median; the line spans the fastest and slowest of {} repeats", timings.front().seconds_per_batch.n);
+  for (auto& [key, group] : groups) chart.groups.push_back(std::move(group));
+  if (expected) chart.expected_label = "if all time were attention: in proportion to its FLOPs";
+  Figure figure{
+      "timing.svg", {draw_bar_chart(chart)}, "time of a forward pass, intact, masked and with heads removed", ""};
+  return {figure};
+}
+
+std::vector<Figure> training_figures(const std::vector<TrainRow>& rows) {
+  std::map<std::pair<std::string, int64_t>, LineSeries> lines;  // split, seed
+  std::set<int64_t> seeds;
+  for (const TrainRow& row : rows) seeds.insert(row.seed);
+  for (const TrainRow& row : rows) {
+    if (row.name != "loss") continue;
+    LineSeries& line = lines[{row.split, row.seed}];
+    line.label = seeds.size() > 1 ? fmt::format("{}, seed {}", row.split, row.seed) : row.split;
+    line.markers = false;
+    line.points.push_back({static_cast<double>(row.step), row.value, {}, {}, ""});
+  }
+  if (lines.empty()) return {};
+  LineChart chart;
+  chart.title = "Training";
+  chart.y_label = "loss (mean over examples, natural logarithm)";
+  chart.x_label = "step";
+  for (auto& [key, line] : lines) chart.series.push_back(std::move(line));
+  Figure figure{"train-loss.svg", {draw_line_chart(chart)}, "training loss over steps", ""};
+  return {figure};
+}
+
+}  // namespace headprune

@@ -1,0 +1,218 @@
+// Figures that are heat maps: leave-one-out, scores, agreement.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "core/text.h"
+#include "report/figures.h"
+#include "report/groups.h"
+#include "report/heat_map.h"
+#include "report/results_json.h"
+#include "report/text_table.h"
+
+namespace headprune {
+namespace {
+
+/// An empty map with a row for every block and a column for every head id of the intact model.
+HeatMap block_map(const Record& record) {
+  HeatMap map;
+  int64_t heads = 0;
+  if (!record.facts) return map;
+  for (const BlockHeads& block : record.facts->blocks) {
+    for (const int64_t head : block.heads) heads = std::max(heads, head + 1);
+  }
+  for (int64_t head = 0; head < heads; ++head) map.columns.push_back(fmt::format("H{}", head));
+  for (const BlockHeads& block : record.facts->blocks) map.rows.push_back(to_string(block.id));
+  map.cells.assign(map.rows.size(), std::vector<HeatCell>(map.columns.size()));
+  return map;
+}
+
+HeatCell* cell_of(HeatMap& map, const HeadId& head) {
+  const auto row = std::find(map.rows.begin(), map.rows.end(), to_string(head.block));
+  if (row == map.rows.end() || head.head < 0 || head.head >= static_cast<int64_t>(map.columns.size())) return nullptr;
+  return &map.cells[static_cast<size_t>(row - map.rows.begin())][static_cast<size_t>(head.head)];
+}
+
+std::string short_number(double value) {
+  if (!std::isfinite(value)) return "?";
+  const double size = std::abs(value);
+  if (size >= 100) return fmt::format("{:.0f}", value);
+  if (size >= 10) return fmt::format("{:.1f}", value);
+  if (size >= 0.001 || value == 0) return fmt::format("{:.2g}", value);
+  return fmt::format("{:.0e}", value);
+}
+
+HeatMap leave_one_out_map(const Record& record, const std::vector<PointGroup>& groups, const std::string& metric) {
+  HeatMap map = block_map(record);
+  const auto q = sensitivity_q(record);
+  bool tested = false;
+  for (const PointGroup& group : groups) {
+    const PointSpec& spec = group.first().spec;
+    const MetricSummary* summary = group.metric(metric);
+    if (spec.table != "leave_one_out" || summary == nullptr || !summary->difference || !spec.layer || !spec.head)
+      continue;
+    HeatCell* cell = cell_of(map, {{parse_kind(spec.kind), *spec.layer}, *spec.head});
+    if (cell == nullptr) continue;
+    const Difference& difference = *summary->difference;
+    cell->value = difference.delta;
+    cell->text = change_text(difference.delta);
+    cell->title = fmt::format("{} removed alone: {} changes by {}", sensitivity_unit(spec), metric,
+                              change_text(difference.delta));
+    if (difference.ci95)
+      cell->title += fmt::format(" [{}, {}]", change_text((*difference.ci95)[0]), change_text((*difference.ci95)[1]));
+    size_t with_q = 0, significant = 0;
+    for (const PointResult* member : group.members) {
+      const auto own = q.find({member->point, metric});
+      if (own == q.end()) continue;
+      ++with_q;
+      significant += own->second < kAlpha ? 1 : 0;
+      cell->title += fmt::format(", q {}", p_text(own->second));
+    }
+    tested = tested || with_q > 0;
+    cell->marked = with_q > 0 && significant == with_q;
+  }
+  map.diverging = true;
+  map.low_is_good = !higher_is_better(record, metric);
+  const bool higher = higher_is_better(record, metric);
+  map.low_label = higher ? "worse without the head" : "better without it";
+  map.high_label = higher ? "better without it" : "worse without the head";
+  map.mark_label = tested ? "q < 0.05 (Benjamini-Hochberg)" : "";
+  return map;
+}
+
+struct MethodScore {
+  std::map<HeadId, std::vector<double>> values;  // one per seed
+  int64_t n = 0;
+  std::string direction;
+  int64_t ties = 0;
+  std::set<int64_t> seeds;
+};
+
+std::map<std::string, MethodScore> scores_by_method(const Record& record) {
+  std::map<std::string, MethodScore> methods;
+  for (const auto& [key, score] : record.scores) {
+    if (!key.sweep.empty() || is_random(record, key.method)) continue;
+    MethodScore& method = methods[key.method];
+    method.seeds.insert(key.seed);
+    if (score.done) {
+      method.direction = score.done->direction;
+      method.ties += score.done->ties;
+    }
+    for (const auto& [id, block] : score.blocks) {
+      method.n = std::max(method.n, block.n);
+      for (size_t i = 0; i < block.heads.size(); ++i) method.values[{id, block.heads[i]}].push_back(block.scores[i]);
+    }
+  }
+  return methods;
+}
+
+HeatMap score_map(const Record& record, const std::string& name, const MethodScore& method) {
+  HeatMap map = block_map(record);
+  for (const auto& [head, values] : method.values) {
+    HeatCell* cell = cell_of(map, head);
+    if (cell == nullptr) continue;
+    double sum = 0;
+    for (const double value : values) sum += value;
+    cell->value = sum / static_cast<double>(values.size());
+    cell->text = short_number(*cell->value);
+    cell->title = std::isfinite(*cell->value) ? fmt::format("{}: {} {:.4g}", to_string(head), name, *cell->value)
+                                              : fmt::format("{}: {} is not finite", to_string(head), name);
+  }
+  map.title = fmt::format("Score {}", name);
+  map.subtitle = fmt::format("mean over n = {}", count_text(method.n, "example"));
+  if (method.seeds.size() > 1) map.subtitle += fmt::format(" and {} seeds", method.seeds.size());
+  if (method.ties > 0) map.subtitle += fmt::format("; {} tied", count_text(method.ties, "head"));
+  map.low_label = "goes first";
+  map.high_label = "stays longest";
+  return map;
+}
+
+}  // namespace
+
+std::vector<Figure> sensitivity_figures(const Record& record) {
+  std::vector<Figure> figures;
+  const std::vector<PointGroup> groups = sensitivity_groups(record);
+  const bool any = std::any_of(groups.begin(), groups.end(),
+                               [](const PointGroup& group) { return group.first().spec.table == "leave_one_out"; });
+  if (!any || !record.facts) return figures;
+  for (const MetricFact& metric : record.facts->metrics) {
+    HeatMap map = leave_one_out_map(record, groups, metric.name);
+    map.title = "Each head removed alone";
+    map.subtitle = fmt::format("change of {}", metric.name);
+    for (const PointGroup& group : groups) {
+      const MetricSummary* summary = group.metric(metric.name);
+      if (group.first().spec.table != "leave_one_out" || summary == nullptr) continue;
+      map.subtitle +=
+          fmt::format(", {} split, n = {}", group.first().split, count_text(summary->estimate.n, "example"));
+      break;
+    }
+    figures.push_back({fmt::format("sensitivity-{}.svg", metric.name),
+                       {draw_heat_map(map)},
+                       fmt::format("change of {} when each head is removed alone, layers by heads", metric.name),
+                       ""});
+  }
+  return figures;
+}
+
+std::vector<Figure> score_figures(const Record& record) {
+  std::vector<Figure> figures;
+  const std::map<std::string, MethodScore> methods = scores_by_method(record);
+  std::vector<std::string> order;
+  if (record.facts) {
+    for (const MethodFact& fact : record.facts->methods) order.push_back(fact.label);
+  }
+  for (const std::string& name : order) {
+    const auto found = methods.find(name);
+    if (found == methods.end()) continue;
+    figures.push_back({fmt::format("scores-{}.svg", name),
+                       {draw_heat_map(score_map(record, name, found->second))},
+                       fmt::format("scores of {}, layers by heads", name),
+                       found->second.direction.empty() ? "" : "Declared direction: " + found->second.direction + "."});
+  }
+  return figures;
+}
+
+std::vector<Figure> agreement_figures(const std::vector<AgreementRow>& rows) {
+  std::vector<std::string> methods;
+  const auto position = [&](const std::string& name) {
+    auto at = std::find(methods.begin(), methods.end(), name);
+    if (at == methods.end()) at = methods.insert(methods.end(), name);
+    return static_cast<size_t>(at - methods.begin());
+  };
+  const std::vector<AgreementGroup> groups = agreement_groups(rows);
+  std::map<std::pair<size_t, size_t>, const AgreementGroup*> pairs;
+  for (const AgreementGroup& group : groups) {
+    const AgreementRow& row = group.first;
+    if (row.comparison != "methods" || row.kind != "all" || row.statistic != "spearman" || group.values.empty())
+      continue;
+    const size_t a = position(row.method_a), b = position(row.method_b);
+    pairs[{a, b}] = pairs[{b, a}] = &group;
+  }
+  if (pairs.empty()) return {};
+  HeatMap map;
+  map.title = "Agreement between methods";
+  map.subtitle = fmt::format("Spearman's rho over n = {}", count_text(groups.front().first.n, "head"));
+  for (size_t i = 0; i < methods.size(); ++i) {
+    map.rows.push_back(fmt::format("{} {}", methods[i], i + 1));
+    map.columns.push_back(std::to_string(i + 1));
+  }
+  map.cells.assign(methods.size(), std::vector<HeatCell>(methods.size()));
+  for (const auto& [place, group] : pairs) {
+    HeatCell& cell = map.cells[place.first][place.second];
+    cell.value = group->mean;
+    cell.text = fmt::format("{:.2f}", group->mean);
+    cell.title = fmt::format("{} and {}: {:.3f}", methods[place.first], methods[place.second], group->mean);
+    if (group->values.size() == 1 && group->first.p)
+      cell.title += fmt::format(", permutation p {}", p_text(*group->first.p));
+    if (group->values.size() > 1) cell.title += fmt::format(", mean of {} seeds", group->values.size());
+  }
+  map.diverging = true;
+  map.limit = 1;
+  map.low_label = "opposite orders";
+  map.high_label = "the same order";
+  return {{"agreement.svg", {draw_heat_map(map)}, "Spearman's rank correlation between score methods", ""}};
+}
+
+}  // namespace headprune

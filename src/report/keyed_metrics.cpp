@@ -1,0 +1,100 @@
+#include "report/keyed_metrics.h"
+
+#include "report/groups.h"
+#include "report/results_json.h"
+
+namespace headprune {
+namespace {
+
+using KeyedMetrics = std::map<std::string, KeyedMetric>;
+
+/// Top-k has one key a pair: at half of the heads, the k that every run has.
+bool has_key(const AgreementRow& row) {
+  return row.comparison == "methods" && row.kind == "all" && (!row.k || *row.k == (row.n + 1) / 2);
+}
+
+KeyedMetric keyed(const PointGroup& group, const MetricSummary& metric) {
+  return {metric.estimate.value, metric.estimate.stderr_, metric.estimate.n, metric.seeds,
+          group.members.size() == 1 ? group.members.front() : nullptr};
+}
+
+void add_curves(const Record& record, KeyedMetrics& all) {
+  for (const CurveGroup& curve : curve_groups(record)) {
+    int64_t n = 0;
+    for (const PointGroup& point : curve.points) {
+      const std::string fraction = fraction_text(point.first().spec.heads_removed, point.first().heads_total);
+      for (const MetricSummary& metric : point.metrics) {
+        all[metric_key({"curve", curve.method, curve.sweep, fraction, metric.name})] = keyed(point, metric);
+        n = metric.estimate.n;
+      }
+    }
+    for (const AreaSummary& area : curve_areas(curve)) {
+      all[metric_key({"auc", curve.method, curve.sweep, area.metric})] = {area.estimate.value, area.estimate.stderr_, n,
+                                                                          area.seeds};
+    }
+  }
+}
+
+void add_sensitivity(const Record& record, KeyedMetrics& all) {
+  for (const PointGroup& group : sensitivity_groups(record)) {
+    const PointSpec& spec = group.first().spec;
+    const std::string fraction =
+        spec.method.empty() ? "" : fraction_text(spec.heads_removed, group.first().heads_total);
+    for (const MetricSummary& metric : group.metrics) {
+      all[metric_key({"sensitivity", spec.table, sensitivity_unit(spec), spec.method, fraction, metric.name})] =
+          keyed(group, metric);
+    }
+  }
+}
+
+}  // namespace
+
+std::map<std::string, KeyedMetric> keyed_metrics(const Record& record, const std::vector<AgreementRow>& agreement) {
+  KeyedMetrics all;
+  if (const std::optional<PointGroup> base = base_group(record)) {
+    for (const MetricSummary& metric : base->metrics) all[metric_key({"base", metric.name})] = keyed(*base, metric);
+  }
+  add_curves(record, all);
+  add_sensitivity(record, all);
+  for (const AgreementGroup& group : agreement_groups(agreement)) {
+    const AgreementRow& row = group.first;
+    if (!has_key(row) || group.values.empty()) continue;
+    all[metric_key({"agreement", row.method_a, row.method_b, row.statistic})] = {group.mean, std::nullopt, row.n,
+                                                                                 group.values};
+  }
+  if (record.surgery.empty()) return all;
+  KeyedMetric surgery;
+  surgery.value = record.surgery.begin()->second.max_abs_diff;
+  surgery.n = static_cast<int64_t>(record.surgery.size());
+  for (const auto& [point, result] : record.surgery) {
+    // A NaN difference must not hide behind a finite one.
+    if (!(result.max_abs_diff <= surgery.value)) surgery.value = result.max_abs_diff;
+  }
+  all["surgery/max_abs_diff"] = surgery;
+  return all;
+}
+
+std::string metric_of_key(const std::string& key) {
+  const size_t slash = key.rfind('/');
+  return slash == std::string::npos ? key : key.substr(slash + 1);
+}
+
+const char* to_string(Better better) {
+  switch (better) {
+    case Better::higher:
+      return "higher";
+    case Better::lower:
+      return "lower";
+    case Better::either:
+      return "either";
+  }
+  return "";
+}
+
+Better better_side(const Record& record, const std::string& key) {
+  if (key.rfind("agreement/", 0) == 0) return Better::either;
+  if (key.rfind("surgery/", 0) == 0) return Better::lower;
+  return higher_is_better(record, metric_of_key(key)) ? Better::higher : Better::lower;
+}
+
+}  // namespace headprune

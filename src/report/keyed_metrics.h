@@ -1,0 +1,36 @@
+// Every number of a run under its metric key (formats.md section 1): what metrics.json, baselines and comparisons are
+// made of.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "record/journal.h"
+#include "report/agreement_rows.h"
+
+namespace headprune {
+
+struct KeyedMetric {
+  double value = 0;  // mean over draws and seeds; may be non-finite
+  std::optional<double> stderr_;
+  int64_t n = 0;              // examples; heads for agreement; masks for surgery
+  std::vector<double> seeds;  // one per seed, mean over its draws
+  /// Of the record; null where the number stands for several points or none.
+  const PointResult* point = nullptr;
+};
+
+/// Sorted by key. No timings: they are never gated.
+std::map<std::string, KeyedMetric> keyed_metrics(const Record& record, const std::vector<AgreementRow>& agreement);
+
+/// The last part of a key: "accuracy" of "curve/gradient_l1/one_shot/0.25/accuracy".
+std::string metric_of_key(const std::string& key);
+
+/// Which way a metric gets better. Agreement between methods has no better side: any move counts.
+enum class Better { higher, lower, either };
+const char* to_string(Better better);
+Better better_side(const Record& record, const std::string& key);
+
+}  // namespace headprune

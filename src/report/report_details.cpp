@@ -1,0 +1,301 @@
+// The other parts of a report: sensitivity, agreement, surgery, timing, training, warnings, where it came from.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/text.h"
+#include "report/report_sections.h"
+#include "report/results_json.h"
+#include "report/sensitivity_tables.h"
+#include "report/text_table.h"
+#include "report/timing.h"
+#include "stats/tests.h"
+
+namespace headprune {
+namespace {
+
+std::string agreement_value(const AgreementGroup* group) {
+  if (group == nullptr || group->values.empty()) return "undefined";
+  std::string text = fmt::format("{:.3f}", group->mean);
+  if (group->values.size() == 1 && group->first.p) text += fmt::format(" (p {})", p_text(*group->first.p));
+  return text;
+}
+
+/// One line a pair of methods, or a method and itself in another seed.
+TextRows agreement_rows_of(const std::vector<AgreementGroup>& groups, const std::string& comparison) {
+  struct Line {
+    const AgreementGroup *spearman = nullptr, *kendall = nullptr, *topk = nullptr;
+  };
+  std::map<std::pair<std::string, std::string>, Line> lines;
+  size_t repeats = 1;
+  for (const AgreementGroup& group : groups) {
+    const AgreementRow& row = group.first;
+    if (row.comparison != comparison || row.kind != "all") continue;
+    repeats = std::max(repeats, group.values.size());
+    Line& line = lines[{row.method_a, row.method_b}];
+    if (row.statistic == "spearman") line.spearman = &group;
+    if (row.statistic == "kendall_tau_b") line.kendall = &group;
+    if (row.statistic == "topk_jaccard" && row.k && *row.k == (row.n + 1) / 2) line.topk = &group;
+  }
+  TextRows rows;
+  if (lines.empty()) return rows;
+  rows.push_back({"methods", "Spearman's rho", "Kendall's tau-b", "same half of the heads (Jaccard)"});
+  for (const auto& [pair, line] : lines) {
+    const std::string name = pair.first == pair.second ? pair.first : pair.first + ", " + pair.second;
+    rows.push_back({name, agreement_value(line.spearman), agreement_value(line.kendall), agreement_value(line.topk)});
+  }
+  return rows;
+}
+
+std::string relative(double value, double base) { return base > 0 ? fmt::format("{:.3f}", value / base) : "-"; }
+
+TextRows timing_rows(const Record& record) {
+  const std::vector<TimingSummary> timings = timing_summaries(record);
+  TextRows rows;
+  if (timings.empty()) return rows;
+  std::map<std::tuple<int64_t, int64_t, int64_t>, double> intact;  // seed, batch, length
+  const auto key_of = [](const TimingSummary& timing) {
+    return std::tuple(timing.point == nullptr ? int64_t{0} : timing.point->spec.seed, timing.result->batch_size,
+                      timing.result->sequence_length);
+  };
+  for (const TimingSummary& timing : timings) {
+    if (timing.result->form == "intact") intact.try_emplace(key_of(timing), timing.seconds_per_batch.median);
+  }
+  rows.push_back({"form", "removed", "batch", "tokens", "ms, median [fastest, slowest]", "examples/s", "speed",
+                  "attention FLOPs", "parameters"});
+  for (const TimingSummary& timing : timings) {
+    const Spread& spread = timing.seconds_per_batch;
+    const PointResult* point = timing.point;
+    const PointResult* base = point == nullptr ? nullptr : record.base(point->spec.seed);
+    const auto reference = intact.find(key_of(timing));
+    const bool masked = timing.result->form == "masked";
+    rows.push_back({timing.result->form,
+                    point == nullptr ? "-" : fraction_text(point->spec.heads_removed, point->heads_total),
+                    std::to_string(timing.result->batch_size), std::to_string(timing.result->sequence_length),
+                    fmt::format("{:.3g} [{:.3g}, {:.3g}]", 1e3 * spread.median, 1e3 * spread.min, 1e3 * spread.max),
+                    fmt::format("{:.0f}", timing.examples_per_second.median),
+                    reference == intact.end() ? "-" : fmt::format("{:.2f}x", reference->second / spread.median),
+                    base == nullptr ? "-"
+                    : masked        ? "1.000"
+                                    : relative(static_cast<double>(point->attention_flops_per_token),
+                                               static_cast<double>(base->attention_flops_per_token)),
+                    base == nullptr ? "-"
+                    : masked        ? "1.000"
+                                    : relative(static_cast<double>(point->params), static_cast<double>(base->params))});
+  }
+  return rows;
+}
+
+std::string quoted_argument(const std::string& argument) {
+  const bool plain =
+      !argument.empty() &&
+      argument.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-=,:+@%") ==
+          std::string::npos;
+  if (plain) return argument;
+  std::string out = "'";
+  for (const char c : argument) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return out + "'";
+}
+
+std::string commands(const ReportInput& input) {
+  std::string text;
+  const std::string git = member_text(input.record.tool, "git");
+  if (git != "unknown") text += fmt::format("git checkout {}\n", git);
+  if (input.context && !input.context->argv.empty()) {
+    std::vector<std::string> arguments;
+    for (const std::string& argument : input.context->argv) arguments.push_back(quoted_argument(argument));
+    text += fmt::format("# as it was started:\n{}\n", join(arguments, " "));
+  }
+  return text +
+         "# or from this folder, which holds the effective configuration:\nheadprune run config.yaml --out "
+         "/tmp/again\n";
+}
+
+TextRows facts_rows(const ReportInput& input) {
+  TextRows rows = {{"what", "value"}};
+  const Record& record = input.record;
+  rows.push_back({"experiment", record.experiment_id});
+  rows.push_back(
+      {"headprune", fmt::format("{} ({}{}), {}", member_text(record.tool, "version"), member_text(record.tool, "git"),
+                                member_text(record.tool, "dirty") == "true" ? ", with uncommitted changes" : "",
+                                member_text(record.tool, "compiler"))});
+  rows.push_back({"started, ended", record.started + ", " + record.ended});
+  rows.push_back({"attempts", std::to_string(record.attempts)});
+  if (input.context && input.context->host.is_object())
+    rows.push_back({"host", fmt::format("{}, {} cores", member_text(input.context->host, "cpu"),
+                                        member_text(input.context->host, "cores"))});
+  if (record.fingerprint.is_object()) {
+    for (const auto& [key, value] : record.fingerprint.items())
+      rows.push_back({key, member_text(record.fingerprint, key.c_str())});
+  }
+  return rows;
+}
+
+TextRows split_rows(const Record& record) {
+  TextRows rows = {{"role", "split", "SHA-256 of the examples", "examples", "of"}};
+  for (const SplitFact& one : record.facts->splits)
+    rows.push_back(
+        {one.role, one.name, one.sha256.substr(0, 16), std::to_string(one.effective), std::to_string(one.original)});
+  return rows;
+}
+
+}  // namespace
+
+std::vector<DocBlock> alert_blocks(const ReportInput& input) {
+  const Record& record = input.record;
+  std::vector<DocBlock> blocks;
+  const std::string state = record.state();
+  if (state != "completed") {
+    std::string text = fmt::format("PARTIAL: the run's state is \"{}\"; this is what there is so far.", state);
+    if (!record.failed.empty())
+      text += fmt::format(" {} failed.", count_text(static_cast<int64_t>(record.failed.size()), "point"));
+    blocks.push_back(alert_block(text));
+  }
+  if (record.mixed_fingerprint)
+    blocks.push_back(
+        alert_block("Mixed fingerprint: attempts ran with different threads, device or library; numbers may differ in "
+                    "their last digits."));
+  if (record.facts) {
+    for (const auto& pair : record.facts->shared_splits)
+      blocks.push_back(alert_block(fmt::format("Shared splits: {} and {} are the same data.", pair[0], pair[1])));
+  }
+  return blocks;
+}
+
+std::vector<DocBlock> sensitivity_section(const ReportInput& input) {
+  const Record& record = input.record;
+  const std::vector<PointGroup> groups = sensitivity_groups(record);
+  if (groups.empty()) return {};
+  const std::string metric = headline_metric(record);
+  const SensitivityQ q = sensitivity_q(record);
+  const bool higher = higher_is_better(record, metric);
+  std::vector<DocBlock> blocks = {
+      heading_block("Sensitivity"),
+      paragraph_block(
+          fmt::format("Change of {} from the unpruned model, paired on the same examples. {} numbers: {} {} "
+                      "without these heads, so they were needed.",
+                      metric, higher ? "Negative" : "Positive", metric, higher ? "falls" : "rises"))};
+  const std::vector<Figure> figures = sensitivity_figures(record);
+  if (!figures.empty()) blocks.push_back(figures_block(figures));
+  std::vector<DocBlock> others;
+  for (const SensitivityTable& table : sensitivity_tables(groups)) {
+    const std::string title = fmt::format("{}: {}", table.name, table_title(table));
+    blocks.push_back(paragraph_block(title + ". " + marks_sentence(table, metric, q)));
+    blocks.push_back(table_block(sensitivity_rows(table, metric, q)));
+    for (const MetricSummary& other : table.groups.front()->metrics) {
+      if (other.name == metric) continue;
+      others.push_back(paragraph_block(
+          fmt::format("{}: change of {}. {}", title, other.name, marks_sentence(table, other.name, q))));
+      others.push_back(table_block(sensitivity_rows(table, other.name, q)));
+    }
+  }
+  if (!others.empty()) blocks.push_back(fold_block("Sensitivity of the other metrics", std::move(others)));
+  return blocks;
+}
+
+std::vector<DocBlock> agreement_section(const ReportInput& input) {
+  const std::vector<AgreementGroup> groups = agreement_groups(input.agreement);
+  TextRows methods = agreement_rows_of(groups, "methods"), seeds = agreement_rows_of(groups, "seeds");
+  if (methods.empty() && seeds.empty()) return {};
+  std::vector<DocBlock> blocks = {heading_block("Agreement")};
+  const std::vector<Figure> figures = agreement_figures(input.agreement);
+  if (!figures.empty()) blocks.push_back(figures_block(figures));
+  if (!methods.empty()) {
+    blocks.push_back(
+        paragraph_block("Between methods on one model; p by permutation, where there is one seed. With several seeds: "
+                        "mean over them."));
+    blocks.push_back(table_block(std::move(methods)));
+  }
+  if (!seeds.empty()) {
+    blocks.push_back(
+        paragraph_block("Stability: a method with itself on the model of another seed, mean over the pairs of seeds."));
+    blocks.push_back(table_block(std::move(seeds)));
+  }
+  return blocks;
+}
+
+std::vector<DocBlock> surgery_section(const ReportInput& input) {
+  const Record& record = input.record;
+  TextRows timing = timing_rows(record);
+  if (record.surgery.empty() && timing.empty()) return {};
+  std::vector<DocBlock> blocks = {heading_block("Heads removed for real")};
+  double worst = 0, tolerance = 0;
+  int64_t unequal = 0;
+  for (const auto& [point, result] : record.surgery) {
+    worst = std::isnan(result.max_abs_diff) ? result.max_abs_diff : std::max(worst, result.max_abs_diff);
+    tolerance = std::max(tolerance, result.tolerance);
+    unequal += result.ok ? 0 : 1;
+  }
+  if (!record.surgery.empty()) {
+    const std::string text =
+        fmt::format("{} compared with zero gates: the largest difference of any logit is {:.2g}, the tolerance {:.2g}.",
+                    count_text(static_cast<int64_t>(record.surgery.size()), "mask"), worst, tolerance);
+    blocks.push_back(unequal == 0 ? paragraph_block(text + " Masked equals removed.")
+                                  : alert_block(fmt::format("{} {} NOT equal.", text, count_text(unequal, "mask"))));
+  }
+  if (timing.empty()) return blocks;
+  blocks.push_back(figures_block(timing_figures(record)));
+  blocks.push_back(table_block(std::move(timing)));
+  blocks.push_back(
+      paragraph_block("Speed is against intact. Attention FLOPs and parameters are shares of the intact model's; "
+                      "feed-forward layers keep "
+                      "their cost, so the speed-up stays below what attention alone would give. Masked heads are still "
+                      "computed: no speed-up is expected of them."));
+  return blocks;
+}
+
+std::vector<DocBlock> training_section(const ReportInput& input) {
+  const std::vector<Figure> figures = training_figures(input.training);
+  if (figures.empty()) return {};
+  return {heading_block("Training"), figures_block(figures)};
+}
+
+std::vector<DocBlock> warning_section(const ReportInput& input) {
+  const Record& record = input.record;
+  std::vector<std::string> items;
+  for (const Warning& warning : record.warnings) items.push_back(fmt::format("{}: {}", warning.code, warning.message));
+  for (const auto& [point, failure] : record.failed)
+    items.push_back(fmt::format("point {} failed ({}): {}", point, failure.reason, failure.message));
+  for (const auto& [point, skipped] : record.skipped)
+    items.push_back(fmt::format("point {} skipped: {}", point, skipped.reason));
+  if (record.facts) {
+    for (const SplitFact& one : record.facts->splits) {
+      if (!one.note.empty()) items.push_back(fmt::format("{} split: {}", one.role, one.note));
+    }
+  }
+  const auto seeds = static_cast<int64_t>(recorded_seeds(record).size());
+  if (seeds > 1 && smallest_sign_flip_p(seeds) >= kAlpha)
+    items.push_back(fmt::format("no test possible between methods over {} seeds: the smallest p it can give is {:.3g}",
+                                seeds, smallest_sign_flip_p(seeds)));
+  if (seeds == 1) items.push_back("no test possible over seeds: there is one");
+  std::vector<DocBlock> blocks = {heading_block("Warnings and limits")};
+  blocks.push_back(items.empty() ? paragraph_block("None.") : list_block(items));
+  return blocks;
+}
+
+std::vector<DocBlock> origin_section(const ReportInput& input) {
+  std::vector<DocBlock> blocks = {heading_block("Where it came from"), code_block(commands(input)),
+                                  table_block(facts_rows(input), 2)};
+  if (input.record.facts) blocks.push_back(table_block(split_rows(input.record), 3));
+  if (!input.config_yaml.empty())
+    blocks.push_back(fold_block("Effective configuration", {code_block(input.config_yaml)}));
+  if (!input.context) return blocks;
+  std::vector<DocBlock> origins;
+  std::vector<std::string> overrides;
+  for (const std::string& override : input.context->overrides) overrides.push_back(override);
+  origins.push_back(
+      paragraph_block("Values come, later ones winning, from the program's defaults, the files that the experiment "
+                      "extends, the experiment file, and overrides of the command line."));
+  origins.push_back(overrides.empty() ? paragraph_block("Overrides: none.")
+                                      : paragraph_block("Overrides: " + join(overrides, " ")));
+  for (const Json& file : input.context->config_files) {
+    origins.push_back(paragraph_block(
+        fmt::format("{} (SHA-256 {})", member_text(file, "path"), member_text(file, "sha256").substr(0, 16))));
+    origins.push_back(code_block(member_text(file, "text")));
+  }
+  blocks.push_back(fold_block("Where each value was set", std::move(origins)));
+  return blocks;
+}
+
+}  // namespace headprune

@@ -1,0 +1,38 @@
+// The curves of a sweep side by side: what the terminal, report.md and report.html show.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "report/groups.h"
+#include "report/text_table.h"
+
+namespace headprune {
+
+/// The curves of one sweep that can stand in one table.
+struct Sweep {
+  std::vector<CurveGroup> curves;    // methods
+  std::vector<CurveGroup> controls;  // random
+  const CurveGroup& any() const { return curves.empty() ? controls.front() : curves.front(); }
+};
+
+/// In the order of the configuration.
+std::vector<Sweep> sweeps_of(const Record& record);
+
+/// "one_shot, global ranking", with the rule and the kind where they are not obvious.
+std::string sweep_title(const Sweep& sweep);
+
+/// Fraction, heads left, then one column a method (its interval, * where it differs from the unpruned model) and a
+/// control (mean [smallest, largest]).
+TextRows sweep_rows(const Sweep& sweep, const std::string& metric);
+
+/// What brackets, stars and the control mean, one sentence each, in the words that hold for this sweep.
+std::vector<std::string> sweep_notes(const Sweep& sweep, const std::string& metric);
+
+/// The mean height of every curve in one sentence; empty without any area.
+std::string areas_sentence(const Sweep& sweep, const std::string& metric);
+
+/// The area of a metric; null without one.
+const AreaSummary* area_of(const std::vector<AreaSummary>& areas, const std::string& metric);
+
+}  // namespace headprune

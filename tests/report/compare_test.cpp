@@ -1,0 +1,105 @@
+#include "report/compare.h"
+
+#include "core/hash.h"
+#include "record/samples.h"
+#include "report/fixture.h"
+#include "report/stored_run.h"
+#include "support/catch.h"
+#include "support/folder.h"
+
+using namespace headprune;
+using namespace headprune::testing;
+
+namespace {
+
+const CompareRow& row_of(const RunComparison& comparison, const std::string& key) {
+  for (const CompareRow& row : comparison.rows) {
+    if (row.key == key) return row;
+  }
+  throw std::runtime_error("no row " + key);
+}
+
+}  // namespace
+
+TEST_CASE("seeds that both runs have are paired", "[compare]") {
+  const TestFolder folder;
+  Record changed = two_seeds();
+  for (auto& [id, point] : changed.points) {
+    if (point.spec.rule == "none") point.metrics[0].estimate.value += point.spec.seed == 1 ? 0.01 : 0.03;
+  }
+  store_run(folder / "a", two_seeds());
+  store_run(folder / "b", changed);
+  const RunComparison comparison = compare_runs({(folder / "a").string(), (folder / "b").string()});
+  const Difference& change = *row_of(comparison, "base/accuracy").changes[1];
+  CHECK(change.test == "seeds");
+  CHECK(change.delta == Approx(0.02));
+  // sd of 0.01 and 0.03 is 0.014142, over sqrt(2) 0.01; t(1) = 12.7062
+  CHECK((*change.ci95)[1] == Approx(0.02 + 0.127062).epsilon(1e-4));
+  CHECK_FALSE(row_of(comparison, "base/loss").differs());
+  const std::string text = document_text(comparison_document(comparison, false), 100);
+  CHECK_THAT(text, ContainsSubstring("base/accuracy"));
+  CHECK(text.find("base/loss") == std::string::npos);
+  CHECK_THAT(document_text(comparison_document(comparison, true), 100), ContainsSubstring("base/loss"));
+  REQUIRE(comparison.rankings.size() == 2);
+  CHECK(comparison.rankings[0].spearman.value() == Approx(1));
+  CHECK(comparison.rankings[0].topk.value() == Approx(1));
+}
+
+TEST_CASE("without pairs the interval comes from both standard errors", "[compare]") {
+  const TestFolder folder;
+  Record changed = one_seed();
+  for (auto& [id, point] : changed.points) {
+    if (point.spec.rule == "none") point.metrics[0].estimate.value += 0.05;
+  }
+  store_run(folder / "a", one_seed());
+  store_run(folder / "b", changed);
+  const RunComparison comparison = compare_runs({(folder / "a").string(), (folder / "b").string()});
+  const Difference& change = *row_of(comparison, "base/accuracy").changes[1];
+  CHECK(change.test == "unpaired");
+  CHECK(change.stderr_.value() == Approx(0.01 * std::sqrt(2.0)));
+}
+
+TEST_CASE("stored samples are paired example by example", "[compare]") {
+  const TestFolder folder;
+  for (const int64_t right : {90, 80}) {
+    Record record = one_seed();
+    const fs::path run = folder / std::to_string(right);
+    make_folders(run);
+    std::vector<Sample> samples;
+    for (int64_t i = 0; i < 100; ++i) {
+      Sample sample;
+      sample.doc_id = i;
+      sample.doc_hash = sha256(std::to_string(i));
+      sample.correct = i < right;
+      samples.push_back(sample);
+    }
+    for (auto& [id, point] : record.points) {
+      if (point.spec.rule != "none") continue;
+      point.metrics[0].estimate.value = static_cast<double>(right) / 100;
+      point.samples_sha256 = write_samples(run, id, samples);
+    }
+    store_run(run, record);
+  }
+  const RunComparison comparison = compare_runs({(folder / "90").string(), (folder / "80").string()});
+  const Difference& change = *row_of(comparison, "base/accuracy").changes[1];
+  CHECK(change.test == "mcnemar");
+  CHECK(change.delta == Approx(-0.1));
+  CHECK(change.p.value() == Approx(2.0 / 1024));  // ten lost, none gained: 2 * (1/2)^10
+}
+
+TEST_CASE("runs of different experiments are compared, and what only one has is shown", "[compare]") {
+  const TestFolder folder;
+  Record other = two_seeds();
+  other.experiment_id = "f1f1";
+  std::erase_if(other.points, [](const auto& entry) { return entry.second.spec.table == "layer_removed"; });
+  store_run(folder / "a", two_seeds());
+  store_run(folder / "b", other);
+  const RunComparison comparison = compare_runs({(folder / "a").string(), (folder / "b").string()});
+  CHECK_FALSE(comparison.differences[0].same_experiment);
+  const CompareRow& row = row_of(comparison, "sensitivity/layer_removed/encoder.L0/accuracy");
+  CHECK(row.differs());
+  CHECK_FALSE(row.values[1]);
+  CHECK_THAT(document_markdown(comparison_document(comparison, false)), ContainsSubstring("two experiments"));
+  const Json json = parse_json(dump_json(comparison_json(comparison)), "comparison");
+  CHECK(json["runs"].size() == 2);
+}
