@@ -84,7 +84,7 @@ ExitCode calibrate(const CommandLine& line, const CalibrateArguments& arguments)
     if (outcome.code != ExitCode::ok)
       fail(outcome.code, "run {} of {} is not complete: see {}", i, arguments.runs, outcome.folder.string());
     const Record record = read_record(outcome.folder);
-    found.push_back(keyed_metrics(record, agreement_rows(record)));
+    found.push_back(keyed_metrics(record, agreement_rows(record, /*with_p=*/false)));
   }
   const Policy policy = calibrated_policy(found);
   print_result(dump_json_file({{"policy", policy.to_json()}}));

@@ -36,8 +36,8 @@ int64_t half(size_t n) { return static_cast<int64_t>((n + 1) / 2); }
 
 class Comparison {
  public:
-  Comparison(std::string name, const Side& a, const Side& b, std::vector<AgreementRow>& rows)
-      : name_(std::move(name)), a_(a), b_(b), rows_(rows) {}
+  Comparison(const Side& a, const Side& b, int64_t permutations, std::vector<AgreementRow>& rows)
+      : name_(a.key.seed == b.key.seed ? "methods" : "seeds"), a_(a), b_(b), permutations_(permutations), rows_(rows) {}
 
   void run(const std::set<int64_t>& removed_counts) {
     Paired all;
@@ -75,9 +75,9 @@ class Comparison {
     row.draw_b = b_.key.draw;
     row.kind = kind;
     row.layer = layer;
-    measure(row, values, {AgreementStatistic::spearman, 0, kPermutations});
-    measure(row, values, {AgreementStatistic::kendall_tau_b, 0, kPermutations});
-    for (const int64_t k : counts) measure(row, values, {AgreementStatistic::topk_jaccard, k, kPermutations});
+    measure(row, values, {AgreementStatistic::spearman, 0, permutations_});
+    measure(row, values, {AgreementStatistic::kendall_tau_b, 0, permutations_});
+    for (const int64_t k : counts) measure(row, values, {AgreementStatistic::topk_jaccard, k, permutations_});
   }
 
   void measure(AgreementRow row, const Paired& values, const AgreementRequest& request) {
@@ -95,6 +95,7 @@ class Comparison {
   std::string name_;
   const Side& a_;
   const Side& b_;
+  int64_t permutations_;
   std::vector<AgreementRow>& rows_;
 };
 
@@ -108,7 +109,7 @@ std::set<int64_t> sweep_counts(const Record& record) {
 
 }  // namespace
 
-std::vector<AgreementRow> agreement_rows(const Record& record) {
+std::vector<AgreementRow> agreement_rows(const Record& record, bool with_p) {
   std::vector<Side> sides;
   for (const auto& [key, score] : record.scores) {
     if (key.sweep.empty() && score.done && !is_random(record, key.method)) sides.push_back({key, &score});
@@ -118,10 +119,9 @@ std::vector<AgreementRow> agreement_rows(const Record& record) {
   for (size_t i = 0; i < sides.size(); ++i) {
     for (size_t j = i + 1; j < sides.size(); ++j) {
       const ScoreKey &a = sides[i].key, &b = sides[j].key;
-      if (a.seed == b.seed && a.method != b.method) Comparison("methods", sides[i], sides[j], rows).run(counts);
-      if (a.seed != b.seed && a.method == b.method && a.draw == b.draw) {
-        Comparison("seeds", sides[i], sides[j], rows).run(counts);
-      }
+      const bool methods = a.seed == b.seed && a.method != b.method;
+      const bool seeds = a.seed != b.seed && a.method == b.method && a.draw == b.draw;
+      if (methods || seeds) Comparison(sides[i], sides[j], with_p ? kPermutations : 0, rows).run(counts);
     }
   }
   return rows;

@@ -218,7 +218,7 @@ Baseline make_baseline(const Record& record, const BaselineUpdate& update, const
   baseline.data_sha256 = data_digests(record);
   baseline.model_sha256 = loaded_model_digest(record);
   if (record.fingerprint.is_object()) baseline.fingerprint = record.fingerprint;
-  baseline.metrics = keyed_metrics(record, agreement_rows(record));
+  baseline.metrics = keyed_metrics(record, agreement_rows(record, /*with_p=*/false));
   if (baseline.metrics.empty()) fail(ExitCode::usage, "the run has no metrics, so it can be no baseline");
   for (auto& [key, metric] : baseline.metrics) {
     const bool finite = std::isfinite(metric.value) && std::all_of(metric.seeds.begin(), metric.seeds.end(),

@@ -195,7 +195,7 @@ CheckResult check_run(const Record& record, const Baseline& baseline, const Chec
   }
   incomparable.insert(incomparable.end(), fingerprint.begin(), fingerprint.end());
 
-  const std::map<std::string, KeyedMetric> values = keyed_metrics(record, agreement_rows(record));
+  const std::map<std::string, KeyedMetric> values = keyed_metrics(record, agreement_rows(record, /*with_p=*/false));
   std::set<std::string> keys;
   for (const auto& [key, metric] : values) keys.insert(key);
   for (const auto& [key, metric] : baseline.metrics) keys.insert(key);

@@ -14,6 +14,7 @@ namespace {
 constexpr size_t kMaxSummary = 900000;  // GitHub drops summaries over 1 MiB
 constexpr size_t kMaxAnnotations = 10;  // of one kind that a step shows
 constexpr size_t kMaxSummaryRows = 1000;
+constexpr size_t kMaxTextRows = 40;
 
 /// Digits enough to tell the two sides apart.
 std::string precise(double value) { return std::isfinite(value) ? fmt::format("{:.6g}", value) : value_text(value); }
@@ -223,10 +224,13 @@ std::string check_text(const CheckResult& result, size_t width) {
   }
   if (!shown.empty()) {
     TextRows rows = {{"metric", "value", "baseline", "change", "allowed", "verdict"}};
+    const size_t hidden = shown.size() > kMaxTextRows ? shown.size() - kMaxTextRows : 0;
+    shown.resize(shown.size() - hidden);
     for (const KeyVerdict* key : shown)
       rows.push_back(
           {key->key, cell(key->value), cell(key->base), change_cell(*key), precise(key->tolerance), key->verdict});
     out += '\n' + text_table(rows, {width, 2, 5, 0, 1}) + '\n';
+    if (hidden > 0) out += fmt::format("  and {} more, all in verdict.json\n", hidden);
     std::vector<std::string> said;
     for (const KeyVerdict* key : shown) {
       if (key->note.empty() || std::find(said.begin(), said.end(), key->note) != said.end()) continue;

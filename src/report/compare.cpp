@@ -132,7 +132,7 @@ RunComparison compare_runs(const std::vector<std::string>& folders) {
     run.path = folder;
     run.record = read_record(folder);
     run.context = read_run_context(folder);
-    run.agreement = agreement_rows(run.record);
+    run.agreement = agreement_rows(run.record, /*with_p=*/false);
     comparison.runs.push_back(std::move(run));
   }
   std::set<std::string> keys;

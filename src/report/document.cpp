@@ -155,7 +155,7 @@ p,li{max-width:46rem;overflow-wrap:anywhere}
 ul{padding-left:1.2rem}
 .alert{background:var(--alert);border-left:4px solid var(--alert-rule);padding:.6rem .8rem;max-width:none}
 .scroll{overflow-x:auto;margin:.6rem 0}
-table{border-collapse:collapse;font-size:.875rem;font-variant-numeric:tabular-nums}
+table{border-collapse:separate;border-spacing:0;font-size:.875rem;font-variant-numeric:tabular-nums}
 th,td{padding:.25rem .6rem;text-align:right;white-space:nowrap;border-bottom:1px solid var(--rule)}
 th{font-weight:600}tbody th{font-weight:500}
 th.left,td.left{text-align:left}

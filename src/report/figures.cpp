@@ -79,11 +79,26 @@ std::string what_is_measured(const Record& record, const PointGroup& point, cons
   return text;
 }
 
+/// Where a metric ends: an interval of Student's t over few seeds goes beyond.
+void set_limits(LineChart& chart, const std::string& metric) {
+  for (const char* positive : {"accuracy", "f1", "loss", "perplexity", "bits_per_char", "bleu"}) {
+    if (metric == positive) chart.y_least = 0;
+  }
+  for (const char* bounded : {"accuracy", "f1", "matthews", "pearson", "spearman"}) {
+    if (metric == bounded) chart.y_most = 1;
+  }
+  for (const char* signed_metric : {"matthews", "pearson", "spearman"}) {
+    if (metric == signed_metric) chart.y_least = -1;
+  }
+}
+
 Svg curve_panel(const Record& record, const Sweep& sweep, const std::string& metric) {
   LineChart chart;
   chart.title = sweep_title(sweep);
   chart.y_label = what_is_measured(record, sweep.any().points.front(), metric);
   chart.x_label = "heads removed (%)";
+  chart.x_range = {0, 100};  // so that sweeps and runs can be laid side by side
+  set_limits(chart, metric);
   for (const CurveGroup& curve : sweep.curves) chart.series.push_back(line_of(curve, metric));
   if (!sweep.controls.empty()) add_band(chart, sweep.controls.front(), metric);
   const std::optional<PointGroup> base = base_group(record);
@@ -143,7 +158,7 @@ std::vector<Figure> curve_figures(const Record& record) {
     figure.file = fmt::format("curve-{}.svg", metric);
     for (const Sweep& sweep : sweeps) figure.panels.push_back(curve_panel(record, sweep, metric));
     figure.alt = fmt::format("{} of the pruned model over the part of its heads removed, by method", metric);
-    figure.caption = "Upright lines at the points are 95 % intervals.";
+    figure.caption = "Upright lines at the points are 95 % intervals, cut where the metric ends.";
     figures.push_back(std::move(figure));
   }
   return figures;

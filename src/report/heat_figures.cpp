@@ -78,7 +78,8 @@ HeatMap leave_one_out_map(const Record& record, const std::vector<PointGroup>& g
   const bool higher = higher_is_better(record, metric);
   map.low_label = higher ? "worse without the head" : "better without it";
   map.high_label = higher ? "better without it" : "worse without the head";
-  map.mark_label = tested ? "q < 0.05 (Benjamini-Hochberg)" : "";
+  const char* every = recorded_seeds(record).size() > 1 ? " in every seed" : "";
+  map.mark_label = tested ? fmt::format("q < 0.05{} (Benjamini-Hochberg)", every) : "";
   return map;
 }
 

@@ -72,6 +72,10 @@ class HeatDrawing {
     const double room = (kFigureWidth - left_) / static_cast<double>(std::max<size_t>(1, map_.columns.size()));
     width_ = std::min(room, 62.0);
     height_ = 26;
+    // Numbers in some cells only would look like a choice.
+    for (const auto& row : map_.cells) {
+      for (const HeatCell& one : row) room_ = room_ && text_width(one.text, 10.5) + 2 <= width_;
+    }
     bool first = true;
     double largest = 0;
     for (const auto& row : map_.cells) {
@@ -123,9 +127,8 @@ class HeatDrawing {
       return;
     }
     const Colour fill = colour(*one.value);
-    const bool room = text_width(one.text, 10.5) + 2 <= width_;
     svg_.rect(x + 0.5, y + 0.5, width_ - 1, height_ - 1, fmt::format("fill=\"{}\"", hex(fill)), one.title);
-    if (room && !one.text.empty())
+    if (room_ && !one.text.empty())
       svg_.text(x + width_ / 2, y + height_ / 2 + 4, one.text, fmt::format("small {}", text_on(fill)), Anchor::middle);
     if (one.marked) svg_.rect(x + width_ - 6, y + 2.5, 3.5, 3.5, fmt::format("class=\"{}\"", text_on(fill)));
   }
@@ -154,6 +157,7 @@ class HeatDrawing {
 
   const HeatMap& map_;
   Svg svg_;
+  bool room_ = true;
   double left_ = 0, width_ = 0, height_ = 0, low_ = 0, high_ = 0;
 };
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "report/plot.h"
 #include "report/text_table.h"
@@ -101,6 +102,8 @@ class LineDrawing {
       ys.insert(ys.end(), {stretch.low, stretch.high});
     }
     if (chart_.level && std::isfinite(*chart_.level)) ys.push_back(*chart_.level);
+    for (double& y : ys) y = std::clamp(y, least(), most());
+    if (chart_.x_range) xs = {chart_.x_range->first, chart_.x_range->second};
     x_ = scale_over(xs, 5);
     y_ = scale_over(ys, 5);
     double widest = 0;
@@ -111,6 +114,8 @@ class LineDrawing {
     y_.to = kTop;
   }
 
+  double least() const { return chart_.y_least.value_or(std::numeric_limits<double>::lowest()); }
+  double most() const { return chart_.y_most.value_or(std::numeric_limits<double>::max()); }
   double y_step() const { return y_.ticks[1] - y_.ticks[0]; }
 
   void axes() {
@@ -162,7 +167,8 @@ class LineDrawing {
       const double x = x_.place(point.x);
       path.push_back({x, y_.place(point.y)});
       if (!point.low || !point.high || !std::isfinite(*point.low) || !std::isfinite(*point.high)) continue;
-      svg_.line(x + shift, y_.place(*point.low), x + shift, y_.place(*point.high),
+      svg_.line(x + shift, y_.place(std::clamp(*point.low, least(), most())), x + shift,
+                y_.place(std::clamp(*point.high, least(), most())),
                 fmt::format("class=\"l{}\" stroke-width=\"1\"", index % kSeriesColours));
     }
     svg_.polyline(path, series_line(index));

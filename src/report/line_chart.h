@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "report/svg.h"
@@ -27,9 +28,11 @@ struct BandStretch {
 };
 
 struct LineChart {
-  std::string title;    // what is shown
-  std::string y_label;  // with its unit, above the axis
-  std::string x_label;  // with its unit, below
+  std::string title;                                 // what is shown
+  std::string y_label;                               // with its unit, above the axis
+  std::string x_label;                               // with its unit, below
+  std::optional<std::pair<double, double>> x_range;  // absent: that of the values
+  std::optional<double> y_least, y_most;             // the axis goes no further; intervals are cut there
   std::vector<LineSeries> series;
   std::string band_label;
   std::vector<BandStretch> band;

@@ -151,14 +151,22 @@ Agreement agreement(const AgreementRequest& request, std::span<const double> a, 
   Agreement result;
   result.n = static_cast<int64_t>(a.size());
   result.value = compute(request, a, b);
-  if (!result.value) return result;
+  if (!result.value || request.permutations == 0) return result;
+  // Ranks move with the values, so they are taken once.
+  const bool ranked = request.statistic == AgreementStatistic::spearman;
+  const std::vector<double> rank_a = ranked ? average_ranks(a) : std::vector<double>();
+  const std::vector<double> rank_b = ranked ? average_ranks(b) : std::vector<double>();
+  const auto statistic = [&](std::span<const double> permuted) {
+    return ranked ? rank_correlation(rank_a, permuted).value() : compute(request, a, permuted).value();
+  };
+  const std::span<const double> values = ranked ? std::span<const double>(rank_b) : b;
   const bool two_sided = request.statistic != AgreementStatistic::topk_jaccard;
   const auto size_of = [&](double value) { return two_sided ? std::abs(value) : value; };
   const double threshold = size_of(*result.value) - 1e-12;
   int64_t extreme = 0, total = 0;
   const auto count = [&](std::span<const double> permuted) {
     // Shuffling positions leaves ties as they are, so the statistic stays defined.
-    extreme += size_of(compute(request, a, permuted).value()) >= threshold ? 1 : 0;
+    extreme += size_of(statistic(permuted)) >= threshold ? 1 : 0;
     ++total;
   };
   if (a.size() <= kExactPermutations) {
@@ -166,11 +174,11 @@ Agreement agreement(const AgreementRequest& request, std::span<const double> a, 
     std::iota(order.begin(), order.end(), size_t{0});
     std::vector<double> permuted(a.size());
     do {
-      for (size_t i = 0; i < order.size(); ++i) permuted[i] = b[order[i]];
+      for (size_t i = 0; i < order.size(); ++i) permuted[i] = values[order[i]];
       count(permuted);
     } while (std::next_permutation(order.begin(), order.end()));
   } else {
-    std::vector<double> permuted(b.begin(), b.end());
+    std::vector<double> permuted(values.begin(), values.end());
     count(permuted);
     for (int64_t i = 0; i < request.permutations; ++i) {
       random.shuffle(permuted);

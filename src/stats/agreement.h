@@ -25,8 +25,8 @@ const char* to_string(AgreementStatistic statistic);
 
 struct AgreementRequest {
   AgreementStatistic statistic = AgreementStatistic::spearman;
-  int64_t k = 0;  // of topk_jaccard
-  int64_t permutations = 10000;
+  int64_t k = 0;                 // of topk_jaccard
+  int64_t permutations = 10000;  // 0: no p
 };
 
 struct Agreement {

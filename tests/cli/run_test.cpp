@@ -26,10 +26,27 @@ const fs::path& finished_run() {
 
 TEST_CASE("a run leaves every file of its folder, and says completed", "[cli]") {
   const fs::path run = finished_run();
-  for (const char* name : {"config.source.yaml", "config.yaml", "run.json", "status.json", "journal.jsonl",
-                           "train.jsonl", "log.txt", "scores.csv", "scores.safetensors", "curve.csv", "sensitivity.csv",
-                           "agreement.csv", "timing.csv", "results.json", "metrics.json", "model/seed-1/config.json",
-                           "model/seed-1/model.safetensors", "train/seed-1/latest"}) {
+  for (const char* name : {"config.source.yaml",
+                           "config.yaml",
+                           "run.json",
+                           "status.json",
+                           "journal.jsonl",
+                           "train.jsonl",
+                           "log.txt",
+                           "scores.csv",
+                           "scores.safetensors",
+                           "curve.csv",
+                           "sensitivity.csv",
+                           "agreement.csv",
+                           "timing.csv",
+                           "results.json",
+                           "metrics.json",
+                           "report.html",
+                           "report.md",
+                           "plots/curve-accuracy.svg",
+                           "model/seed-1/config.json",
+                           "model/seed-1/model.safetensors",
+                           "train/seed-1/latest"}) {
     INFO(name);
     CHECK(fs::exists(run / name));
   }

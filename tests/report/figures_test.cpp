@@ -84,6 +84,16 @@ TEST_CASE("a line goes where its numbers are", "[figures]") {
   CHECK(y[0] > y[2]);  // SVG counts downwards
 }
 
+TEST_CASE("an axis ends where its metric does, and intervals are cut there", "[figures]") {
+  LineChart chart;
+  chart.y_most = 1;
+  chart.series = {{"a", {{0, 0.5, 0.25, 3.0, ""}, {1, 0.75, {}, {}, ""}}, true}};
+  const std::string text = drawn(draw_line_chart(chart));
+  CHECK(text.find(">1.0</text>") != std::string::npos);
+  CHECK(text.find(">3</text>") == std::string::npos);
+  CHECK(text.find(">1.2</text>") == std::string::npos);
+}
+
 TEST_CASE("what is not finite is left out and said so; nothing at all is a sentence", "[figures]") {
   LineChart chart;
   const double nan = std::numeric_limits<double>::quiet_NaN();

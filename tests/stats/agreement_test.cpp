@@ -66,6 +66,13 @@ TEST_CASE("permutation p is exact for few heads", "[stats]") {
   CHECK(p_of(AgreementStatistic::topk_jaccard, a, b, 2) == Approx(1.0 / 15));
 }
 
+TEST_CASE("without permutations there is the value and no p", "[stats]") {
+  const std::vector<double> a = {1, 2, 3, 4, 5, 6, 7, 8}, b = {2, 1, 3, 4, 5, 6, 7, 8};
+  const Agreement result = agreement({AgreementStatistic::spearman, 0, 0}, a, b, Random(1));
+  CHECK(result.value.value() == Approx(1 - 6.0 * 2 / (8 * 63)));
+  CHECK_FALSE(result.p);
+}
+
 TEST_CASE("sampled permutation p is seeded and near the exact one", "[stats]") {
   // Ten heads, the same five first: the hypergeometric chance is 1 / 252.
   std::vector<double> a, b;
