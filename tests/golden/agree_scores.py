@@ -40,7 +40,7 @@ def write_experiment(folder, arguments, scores):
         "task: {type: classification, metrics: [accuracy, loss]}\n"
         f"model: {{type: {kind}, path: '{arguments.model.resolve()}'}}\n"
         "score:\n  batch_size: 64\n  methods:\n" + "\n".join(methods) + "\n"
-        f"prune: {{sweeps: [from_file: {{path: '{folder / 'mask.json'}'}]}}\n"
+        f"prune: {{sweeps: [from_file: {{path: '{folder / 'mask.json'}'}}]}}\n"
         "sensitivity: {tables: []}\nsurgery: {fractions: []}\noutput: {samples: true}\n"
     )
 

@@ -113,7 +113,7 @@ inline Dataset tiny_dataset(const std::vector<Example>& examples) {
 }
 
 inline Example tiny_example(std::vector<int64_t> tokens, int64_t label) {
-  return {.tokens = std::move(tokens), .label = label, .targets = {}};
+  return {.tokens = std::move(tokens), .token_types = {}, .special = {}, .label = label, .targets = {}};
 }
 
 /// Six examples of lengths 2 to 4.

@@ -77,8 +77,9 @@ TEST_CASE("a cursor gives the same batches to a reader that did not see those be
 
 TEST_CASE("loss positions are examples, or targets of a language model", "[train]") {
   CHECK(loss_positions(make_batch(six_examples(), {0, 2, 3}, torch::kCPU)) == 3);
-  const std::vector<Example> language = {{.tokens = {4, 5, 6}, .label = -1, .targets = {5, 6, kNoTarget}},
-                                         {.tokens = {4, 5}, .label = -1, .targets = {5, kNoTarget}}};
+  const std::vector<Example> language = {
+      {.tokens = {4, 5, 6}, .token_types = {}, .special = {}, .label = -1, .targets = {5, 6, kNoTarget}},
+      {.tokens = {4, 5}, .token_types = {}, .special = {}, .label = -1, .targets = {5, kNoTarget}}};
   CHECK(loss_positions(make_batch(language, {0, 1}, torch::kCPU)) == 3);
 }
 
