@@ -2,6 +2,8 @@
 #include <regex>
 
 #include "cli/program.h"
+#include "record/framed_log.h"
+#include "record/run_folder.h"
 #include "support/catch.h"
 
 namespace headprune {
@@ -180,7 +182,7 @@ TEST_CASE("list shows every plug-in with its options", "[cli]") {
       {"scores", {"entropy", "gradient_l1", "output_l2", "random"}},
       {"rules", {"from_file", "iterative", "one_shot"}},
       {"tasks", {"classification", "language_modelling"}},
-      {"models", {"decoder", "encoder"}},
+      {"models", {"bert", "decoder", "distilbert", "encoder", "gpt2", "roberta"}},
       {"data", {"synthetic", "text", "tsv"}}};
   for (const auto& [what, names] : expected) {
     const Finished listed = headprune_in(scratch.path(), {"list", what, "--json"});
@@ -191,6 +193,38 @@ TEST_CASE("list shows every plug-in with its options", "[cli]") {
     CHECK(headprune_in(scratch.path(), {"list", what}).out.find(names[0]) != std::string::npos);
   }
   CHECK(headprune_in(scratch.path(), {"list", "horses"}).code == 2);
+}
+
+TEST_CASE("export writes a pruned model that loads, and refuses what it cannot do", "[cli]") {
+  const fs::path run = finished_run();
+  const TestFolder scratch;
+  std::string half, tuned;
+  for (const Json& event : read_framed(run / kJournal).lines) {
+    if (event["ev"] != "point_done" || !event["spec"].contains("sweep")) continue;
+    if (event.contains("fine_tuned")) tuned = event["point"];
+    if (event["spec"]["rule"] == "one_shot" && event["fraction"] == 0.5) half = event["point"];
+  }
+  REQUIRE_FALSE(half.empty());
+  REQUIRE_FALSE(tuned.empty());
+  const auto exported = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> arguments = {"export", run.string(), "--to", "out"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return headprune_in(scratch.path(), arguments);
+  };
+  CHECK(exported({}).err.find("give --point ID") != std::string::npos);
+  CHECK(exported({"--point", "nosuch"}).err.find("the run has no point nosuch") != std::string::npos);
+  CHECK(exported({"--point", tuned}).code == 4);
+  CHECK_FALSE(fs::exists(scratch / "out"));
+  const Finished finished = exported({"--point", half, "--json"});
+  REQUIRE(finished.code == 0);
+  const Json result = parse_json(finished.out, "export");
+  CHECK(2 * result["heads"].get<int>() == result["intact_heads"]);
+  CHECK(result["max_abs_diff"] < 1e-5);
+  CHECK(json_file(scratch / "out/config.json").contains("headprune"));
+  CHECK(headprune_in(scratch.path(), {"inspect", "out"}).code == 0);
+  const Finished again = exported({"--point", half});
+  CHECK(again.code == 2);
+  CHECK(again.err.find("out exists") != std::string::npos);
 }
 
 TEST_CASE("config show says where values come from, and what it prints is a configuration", "[cli]") {
