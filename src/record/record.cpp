@@ -192,6 +192,18 @@ class Reader {
 
 }  // namespace
 
+/// A point of all_but_one is named before its head is chosen; `head` says afterwards which one stayed.
+void name_kept_heads(Record& record) {
+  if (!record.facts) return;
+  for (auto& [id, point] : record.points) {
+    PointSpec& spec = point.spec;
+    if (spec.table != "all_but_one" || spec.head || !spec.layer) continue;
+    const BlockId block{parse_kind(spec.kind), *spec.layer};
+    for (const HeadId& head : all_heads(record.facts->blocks))
+      if (head.block == block && !point.removed.contains(head)) spec.head = head.head;
+  }
+}
+
 Record make_record(const std::filesystem::path& path, const FramedLines& content) {
   Record record;
   Reader reader(record);
@@ -203,6 +215,7 @@ Record make_record(const std::filesystem::path& path, const FramedLines& content
     }
   }
   reader.finish();
+  name_kept_heads(record);
   return record;
 }
 

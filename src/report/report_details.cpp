@@ -54,28 +54,19 @@ TextRows timing_rows(const Record& record) {
   const std::vector<TimingSummary> timings = timing_summaries(record);
   TextRows rows;
   if (timings.empty()) return rows;
-  std::map<std::tuple<int64_t, int64_t, int64_t>, double> intact;  // seed, batch, length
-  const auto key_of = [](const TimingSummary& timing) {
-    return std::tuple(timing.point == nullptr ? int64_t{0} : timing.point->spec.seed, timing.result->batch_size,
-                      timing.result->sequence_length);
-  };
-  for (const TimingSummary& timing : timings) {
-    if (timing.result->form == "intact") intact.try_emplace(key_of(timing), timing.seconds_per_batch.median);
-  }
   rows.push_back({"form", "removed", "batch", "tokens", "ms, median [fastest, slowest]", "examples/s", "speed",
                   "attention FLOPs", "parameters"});
   for (const TimingSummary& timing : timings) {
     const Spread& spread = timing.seconds_per_batch;
     const PointResult* point = timing.point;
     const PointResult* base = point == nullptr ? nullptr : record.base(point->spec.seed);
-    const auto reference = intact.find(key_of(timing));
     const bool masked = timing.result->form == "masked";
     rows.push_back({timing.result->form,
                     point == nullptr ? "-" : fraction_text(point->spec.heads_removed, point->heads_total),
                     std::to_string(timing.result->batch_size), std::to_string(timing.result->sequence_length),
                     fmt::format("{:.3g} [{:.3g}, {:.3g}]", 1e3 * spread.median, 1e3 * spread.min, 1e3 * spread.max),
                     fmt::format("{:.0f}", timing.examples_per_second.median),
-                    reference == intact.end() ? "-" : fmt::format("{:.2f}x", reference->second / spread.median),
+                    timing.speed ? fmt::format("{:.2f}x", *timing.speed) : "-",
                     base == nullptr ? "-"
                     : masked        ? "1.000"
                                     : relative(static_cast<double>(point->attention_flops_per_token),

@@ -70,7 +70,8 @@ TextRows grid_rows(const SensitivityTable& table, const std::string& metric, con
 /// The heads that all_but_one kept, one for each seed; a single one where they agree.
 std::string kept_heads(const PointGroup& group) {
   std::vector<std::string> heads;
-  for (const PointResult* member : group.members) heads.push_back(fmt::format("H{}", member->spec.head.value_or(0)));
+  for (const PointResult* member : group.members)
+    heads.push_back(member->spec.head ? fmt::format("H{}", *member->spec.head) : "-");
   const bool same = std::all_of(heads.begin(), heads.end(), [&](const std::string& head) { return head == heads[0]; });
   return same ? heads[0] : join(heads, ",");
 }

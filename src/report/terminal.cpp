@@ -142,33 +142,19 @@ class Summary {
     for (const TimingSummary& timing : timings) {
       const Spread& spread = timing.seconds_per_batch;
       const PointSpec spec = timing.point == nullptr ? PointSpec() : timing.point->spec;
-      const std::optional<double> intact = intact_median(timings, timing);
       rows.push_back({timing.result->form,
                       timing.point == nullptr ? "-" : fraction_text(spec.heads_removed, timing.point->heads_total),
                       spec.method, std::to_string(timing.result->batch_size),
                       std::to_string(timing.result->sequence_length),
                       fmt::format("{} [{}, {}]", ms_text(spread.median), ms_text(spread.min), ms_text(spread.max)),
                       fmt::format("{:.0f}", timing.examples_per_second.median),
-                      intact ? fmt::format("{:.2f}x", *intact / spread.median) : "-"});
+                      timing.speed ? fmt::format("{:.2f}x", *timing.speed) : "-"});
     }
     out_ += text_table(rows, {options_.width, 2, 3, 0, 1});
     line(
         fmt::format("{} repeats each; speed is against intact. Masked heads are still computed: no speed-up is "
                     "expected of them.",
                     timings.front().seconds_per_batch.n));
-  }
-
-  /// Of the same seed, batch size and length.
-  std::optional<double> intact_median(const std::vector<TimingSummary>& timings, const TimingSummary& of) const {
-    for (const TimingSummary& timing : timings) {
-      const bool same_seed =
-          timing.point == nullptr || of.point == nullptr || timing.point->spec.seed == of.point->spec.seed;
-      if (timing.result->form == "intact" && same_seed && timing.result->batch_size == of.result->batch_size &&
-          timing.result->sequence_length == of.result->sequence_length) {
-        return timing.seconds_per_batch.median;
-      }
-    }
-    return std::nullopt;
   }
 
   void stages() {

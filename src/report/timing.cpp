@@ -49,6 +49,9 @@ std::vector<TimingSummary> timing_summaries(const Record& record) {
     for (const double seconds : result.seconds) rates.push_back(static_cast<double>(result.batch_size) / seconds);
     summary.seconds_per_batch = spread_of(result.seconds);
     summary.examples_per_second = spread_of(rates);
+    const auto intact = record.timing.find({result.point, "intact", result.batch_size, result.sequence_length});
+    if (intact != record.timing.end() && !intact->second.seconds.empty())
+      summary.speed = spread_of(intact->second.seconds).median / summary.seconds_per_batch.median;
     summaries.push_back(summary);
   }
   std::stable_sort(summaries.begin(), summaries.end(),

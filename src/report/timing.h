@@ -18,6 +18,9 @@ struct TimingSummary {
   const TimingResult* result = nullptr;
   const PointResult* point = nullptr;  // null where the record lacks it; the unpruned one for "intact"
   Spread seconds_per_batch, examples_per_second;
+  /// Median of the intact model over this median, both timed in one alternation for one mask; nothing without an
+  /// intact.
+  std::optional<double> speed;
 };
 
 /// By sweep, method, seed, draw, fraction, form (intact, masked, removed), batch size, length. Timings without repeats

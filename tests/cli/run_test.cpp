@@ -2,6 +2,7 @@
 #include <regex>
 
 #include "cli/program.h"
+#include "core/text.h"
 #include "record/framed_log.h"
 #include "record/run_folder.h"
 #include "support/catch.h"
@@ -59,6 +60,27 @@ TEST_CASE("a run leaves every file of its folder, and says completed", "[cli]") 
   const Json results = json_file(run / "results.json");
   for (const Json& surgery : results["pruning"]["surgery"]) CHECK(surgery["ok"] == true);
   CHECK(results["pruning"]["surgery"].size() == 2);  // one a seed
+}
+
+TEST_CASE("all_but_one says which head it kept", "[cli]") {
+  const fs::path run = finished_run();
+  std::map<std::string, int64_t> kept;
+  for (const Json& event : read_framed(run / kJournal).lines) {
+    if (event["ev"] != "point_done" || event["spec"].value("table", "") != "all_but_one") continue;
+    // Of two heads, the one that was not removed.
+    const Json removed = event["removed"]["encoder"].begin().value();
+    kept[event["point"].get<std::string>()] = 1 - removed[0].get<int64_t>();
+  }
+  REQUIRE(kept.size() == 4);  // 2 layers, 2 seeds
+  bool other_than_first = false;
+  const auto lines = split(read_file(run / "sensitivity.csv"), '\n');
+  for (const std::string_view line : lines) {
+    const auto cells = split(line, ',');
+    if (cells.size() < 6 || cells[1] != "all_but_one") continue;
+    CHECK(std::string(cells[6]) == std::to_string(kept.at(std::string(cells.back()))));
+    other_than_first |= cells[6] != "0";
+  }
+  CHECK(other_than_first);
 }
 
 TEST_CASE("running again continues a finished run without computing anything", "[cli]") {

@@ -161,7 +161,7 @@ Record two_seeds() {
   add_seed(record, 2, 0.8);
   const std::string half = "0000000000000003";  // gradient_l1 at half, seed 1
   record.surgery[half] = {half, 2.5e-7, 1e-5, true};
-  record.timing[{"0000000000000001", "intact", 3, 64}] = {"0000000000000001", "intact", 3, 64, 2, {0.06, 0.04, 0.05}};
+  record.timing[{half, "intact", 3, 64}] = {half, "intact", 3, 64, 2, {0.06, 0.04, 0.05}};
   record.timing[{half, "removed", 3, 64}] = {half, "removed", 3, 64, 2, {0.02, 0.03, 0.025, 0.025}};
   record.warnings = {{"tied_scores", "2 heads share one score"}};
   record.stages[{"data", -1}] = {"data", std::nullopt, 0.25, 0, 0};
