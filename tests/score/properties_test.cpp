@@ -1,5 +1,6 @@
 // What scores.md promises of every score, walked over every definition that the registered scores offer, for both
 // families, with padded batches.
+#include <algorithm>
 #include <map>
 
 #include "core/error.h"
@@ -238,6 +239,47 @@ TEST_CASE("a value that is not finite is an error that names the head and the ex
       CHECK_THAT(message, ContainsSubstring("example 4 of the score split"));
       const bool looks_at_loss = definition.yaml.find("gradient_l1") != std::string::npos;
       if (!looks_at_loss) CHECK_THAT(message, ContainsSubstring("head " + std::string(to_string(kind)) + ".L0.H0"));
+    }
+  }
+}
+
+// scores.md, "What must hold", 5, on a model whose needed heads are planted: what the others write is nearly nothing.
+TEST_CASE("planted heads rank first, and the others can go without a changed prediction", "[score]") {
+  const std::vector<HeadId> planted_in[] = {{{{Kind::encoder, 0}, 2}, {{Kind::encoder, 1}, 0}},
+                                            {{{Kind::decoder, 0}, 1}, {{Kind::decoder, 1}, 2}}};
+  for (const std::vector<HeadId>& planted : planted_in) {
+    const Subject subject = make_subject(planted.front().block.kind, torch::kFloat64);
+    const Blocks blocks = subject.model->blocks();
+    HeadSet rest;
+    for (const HeadId& head : all_heads(blocks))
+      if (std::find(planted.begin(), planted.end(), head) == planted.end()) rest.insert(head);
+    {
+      const torch::NoGradGuard no_grad;
+      for (size_t b = 0; b < blocks.size(); ++b) {
+        Attention& attention = subject.model->attention(b);
+        for (const int64_t head : rest.in_block(blocks[b].id))
+          attention.output().weight.narrow(1, head * attention.value_width(), attention.value_width()).mul_(1e-3);
+      }
+    }
+    for (const char* yaml : {"{gradient_l1: {normalize: none}}", "output_l2"}) {
+      CAPTURE(yaml);
+      const Importance found = score(yaml, subject);
+      double least_planted = 1e300, most_other = 0;
+      for (const HeadId& head : planted) least_planted = std::min(least_planted, value_of(found, blocks, head));
+      for (const HeadId& head : rest.heads()) most_other = std::max(most_other, value_of(found, blocks, head));
+      CHECK(most_other > 0);
+      CHECK(least_planted > 10 * most_other);
+    }
+    const torch::NoGradGuard no_grad;
+    subject.model->eval();
+    for (const Batch& batch : batches_of(subject.examples, 64)) {
+      HeadProbe probe;
+      probe.gates = mask_gates(blocks, rest, torch::kCPU);
+      for (torch::Tensor& gates : probe.gates) gates = gates.to(torch::kFloat64);
+      const torch::Tensor whole = subject.model->forward(batch).values,
+                          pruned = subject.model->forward(batch, probe).values;
+      CHECK(torch::equal(whole.argmax(-1), pruned.argmax(-1)));
+      CHECK_FALSE(torch::equal(whole, pruned));
     }
   }
 }
