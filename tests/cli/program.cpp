@@ -32,11 +32,16 @@ Program::Program(const std::vector<std::string>& arguments, const fs::path& fold
   static int count = 0;
   out_ = folder / ("stdout-" + std::to_string(++count));
   err_ = folder / ("stderr-" + std::to_string(count));
+  // Before the fork: a program that is killed at once has written nothing, which is not the same as no file.
+  const int out = open(out_.c_str(), O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0644);
+  const int err = open(err_.c_str(), O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0644);
   pid_ = fork();
   if (pid_ < 0) throw std::runtime_error("fork failed");
-  if (pid_ > 0) return;
-  const int out = open(out_.c_str(), O_CREAT | O_TRUNC | O_WRONLY, 0644);
-  const int err = open(err_.c_str(), O_CREAT | O_TRUNC | O_WRONLY, 0644);
+  if (pid_ > 0) {
+    close(out);
+    close(err);
+    return;
+  }
   dup2(out, STDOUT_FILENO);
   dup2(err, STDERR_FILENO);
   if (chdir(folder.c_str()) != 0) _exit(126);
