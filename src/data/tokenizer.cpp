@@ -1,12 +1,17 @@
 #include "data/tokenizer.h"
 
+#include <algorithm>
+
 #include "core/error.h"
+#include "data/tokenizer_files.h"
 #include "data/tokenizer_readers.h"
 #include "data/vocabulary.h"
 
 namespace headprune {
 
 namespace {
+
+constexpr const char* kVocabulary = "vocabulary.json";
 
 constexpr const char* kSupported =
     "supported: tokenizer.json (WordPiece, byte-level BPE), vocab.txt, vocab.json with merges.txt, or the "
@@ -15,10 +20,26 @@ constexpr const char* kSupported =
 /// Files of tokenizers that are not supported, to say so rather than that there is none.
 constexpr const char* kSentencePiece[] = {"spiece.model", "sentencepiece.bpe.model", "tokenizer.model"};
 
+/// Each of these alone says that there is a tokenizer.
+constexpr const char* kStarts[] = {kVocabulary, "tokenizer.json", "vocab.txt", "vocab.json"};
+
 }  // namespace
 
+std::vector<fs::path> tokenizer_files(const fs::path& folder) {
+  std::vector<fs::path> files;
+  if (fs::exists(folder / kVocabulary)) files.push_back(folder / kVocabulary);
+  for (const char* name : kTokenizerFiles)
+    if (fs::exists(folder / name)) files.push_back(folder / name);
+  return files;
+}
+
+bool has_tokenizer(const fs::path& folder) {
+  return std::any_of(std::begin(kStarts), std::end(kStarts),
+                     [&](const char* name) { return fs::exists(folder / name); });
+}
+
 std::shared_ptr<const Tokenizer> read_tokenizer(const std::filesystem::path& folder) {
-  if (const auto path = folder / "vocabulary.json"; fs::exists(path))
+  if (const auto path = folder / kVocabulary; fs::exists(path))
     return std::make_shared<const Vocabulary>(
         Vocabulary::from_json(parse_json(read_file(path), path.string()), path.string()));
   TokenizerFiles files(folder);

@@ -43,6 +43,11 @@ class Tokenizer {
   virtual void write(FolderWriter& folder) const = 0;
 };
 
+/// Files of a model folder that a tokenizer of any kind is read from or that belong to it, those that are there.
+std::vector<std::filesystem::path> tokenizer_files(const std::filesystem::path& folder);
+/// Whether the folder holds a tokenizer, of a supported kind or not.
+bool has_tokenizer(const std::filesystem::path& folder);
+
 /// The tokenizer of a model folder: vocabulary.json (built here), tokenizer.json, vocab.txt, or vocab.json with
 /// merges.txt (formats.md section 4). Throws Error(run_failed): no such file, a damaged one, a kind that is not
 /// supported.

@@ -6,18 +6,6 @@
 
 namespace headprune {
 
-namespace {
-
-constexpr const char* kTokenizerFiles[] = {"tokenizer.json",
-                                           "tokenizer_config.json",
-                                           "special_tokens_map.json",
-                                           "added_tokens.json",
-                                           "vocab.txt",
-                                           "vocab.json",
-                                           "merges.txt"};
-
-}  // namespace
-
 TokenizerFiles::TokenizerFiles(const std::filesystem::path& folder) : folder_(folder) {
   for (const char* name : kTokenizerFiles)
     if (fs::exists(folder / name)) files_.emplace_back(name, read_file(folder / name));

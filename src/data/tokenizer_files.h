@@ -12,6 +12,14 @@
 
 namespace headprune {
 
+inline constexpr const char* kTokenizerFiles[] = {"tokenizer.json",
+                                                  "tokenizer_config.json",
+                                                  "special_tokens_map.json",
+                                                  "added_tokens.json",
+                                                  "vocab.txt",
+                                                  "vocab.json",
+                                                  "merges.txt"};
+
 /// Bytes of tokenizer.json, tokenizer_config.json, special_tokens_map.json, added_tokens.json, vocab.txt, vocab.json
 /// and merges.txt, those that are there.
 class TokenizerFiles {

@@ -8,6 +8,15 @@ void add_layer(std::vector<HfTensor>& tensors, const std::string& theirs, const 
   for (const char* part : {".weight", ".bias"}) tensors.push_back({.name = theirs + part, .parts = {ours + part}});
 }
 
+void add_head_layer(std::vector<HfTensor>& tensors, const std::string& theirs, const std::string& ours, bool prefixed) {
+  const size_t before = tensors.size();
+  add_layer(tensors, theirs, ours);
+  for (size_t i = before; i < tensors.size(); ++i) {
+    tensors[i].task_head = true;
+    tensors[i].prefixed = prefixed;
+  }
+}
+
 std::vector<HfTensor> bert_encoder_tensors(const TransformerConfig& sizes) {
   std::vector<HfTensor> tensors;
   for (const auto& [theirs, ours] :
@@ -59,17 +68,11 @@ class BertLayout final : public HfLayout {
   std::string model_type() const override { return "bert"; }
   std::string prefix() const override { return "bert."; }
   std::string architecture() const override { return "BertForSequenceClassification"; }
-  Kind kind() const override { return Kind::encoder; }
   TransformerConfig sizes(const HfConfig& config) const override { return bert_sizes(config, 0); }
   std::vector<HfTensor> tensors(const TransformerConfig& sizes) const override {
     std::vector<HfTensor> tensors = bert_encoder_tensors(sizes);
-    const size_t bare = tensors.size();
-    add_layer(tensors, "pooler.dense", "pooler");
-    add_layer(tensors, "classifier", "head");
-    for (size_t i = bare; i < tensors.size(); ++i) {
-      tensors[i].task_head = true;
-      tensors[i].prefixed = i < bare + 2;  // the pooler belongs to the bare model
-    }
+    add_head_layer(tensors, "pooler.dense", "pooler", true);
+    add_head_layer(tensors, "classifier", "head");
     return tensors;
   }
   bool left_out(const std::string& name) const override {

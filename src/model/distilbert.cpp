@@ -11,7 +11,6 @@ class DistilBertLayout final : public HfLayout {
   std::string model_type() const override { return "distilbert"; }
   std::string prefix() const override { return "distilbert."; }
   std::string architecture() const override { return "DistilBertForSequenceClassification"; }
-  Kind kind() const override { return Kind::encoder; }
   TransformerConfig sizes(const HfConfig& config) const override;
   std::vector<HfTensor> tensors(const TransformerConfig& sizes) const override;
   bool left_out(const std::string& name) const override {
@@ -54,13 +53,8 @@ std::vector<HfTensor> DistilBertLayout::tensors(const TransformerConfig& sizes) 
     add_layer(tensors, theirs + "ffn.lin2", ours + "feed_forward.down");
     add_layer(tensors, theirs + "output_layer_norm", ours + "feed_forward_norm");
   }
-  const size_t bare = tensors.size();
-  add_layer(tensors, "pre_classifier", "pooler");
-  add_layer(tensors, "classifier", "head");
-  for (size_t i = bare; i < tensors.size(); ++i) {
-    tensors[i].task_head = true;
-    tensors[i].prefixed = false;
-  }
+  add_head_layer(tensors, "pre_classifier", "pooler");
+  add_head_layer(tensors, "classifier", "head");
   return tensors;
 }
 

@@ -14,8 +14,6 @@
 namespace headprune {
 namespace {
 
-constexpr const char* kTokenizers[] = {"vocabulary.json", "tokenizer.json", "vocab.txt", "vocab.json"};
-
 /// The name of a pickle file in the folder, or "".
 std::string pickle_in(const fs::path& folder) {
   for (const auto& entry : fs::directory_iterator(folder)) {
@@ -69,20 +67,12 @@ void check_fit(const ModelFolder& folder, const ModelInput& input) {
 
 }  // namespace
 
-bool has_tokenizer(const fs::path& folder) {
-  return std::any_of(std::begin(kTokenizers), std::end(kTokenizers),
-                     [&](const char* file) { return fs::exists(folder / file); });
-}
-
 std::vector<InputFile> model_inputs(const fs::path& folder) {
   std::vector<fs::path> files = weight_files(folder);
   files.insert(files.begin(), folder / "config.json");
-  for (const char* name : kTokenizers) files.push_back(folder / name);
-  for (const char* name : {"merges.txt", "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json"})
-    files.push_back(folder / name);
+  for (fs::path& file : tokenizer_files(folder)) files.push_back(std::move(file));
   std::vector<InputFile> inputs;
-  for (const fs::path& file : files)
-    if (fs::exists(file)) inputs.push_back({"model." + file.filename().string(), file});
+  for (const fs::path& file : files) inputs.push_back({"model." + file.filename().string(), file});
   return inputs;
 }
 
@@ -98,10 +88,7 @@ ModelFolder read_model_folder(const fs::path& path) {
   const Json json = parse_json(read_file(path / "config.json"), where);
   ModelFolder folder;
   folder.path = path;
-  const std::string type = json.is_object() && json.contains("model_type") && json["model_type"].is_string()
-                               ? json["model_type"].get<std::string>()
-                               : "";
-  if (const auto layout = find_layout(type)) {
+  if (const auto layout = find_layout(model_type_of(json))) {
     folder.config = layout->sizes(HfConfig(json, where));
     folder.origin = std::make_shared<const HfOrigin>(HfOrigin{layout, json});
   } else {

@@ -29,9 +29,6 @@ struct ModelFolder {
 /// Whether `path` looks like a model folder of any family: a folder with a config.json.
 bool is_model_folder(const std::filesystem::path& path);
 
-/// Whether tokenizer files of any kind stand in it.
-bool has_tokenizer(const std::filesystem::path& folder);
-
 /// Reads config.json and looks for the weights. Throws Error: no such folder (usage); no config.json, a model_type that
 /// is not supported, weights that are missing or only there as a pickle file, a damaged manifest (run_failed).
 ModelFolder read_model_folder(const std::filesystem::path& path);

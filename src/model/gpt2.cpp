@@ -11,7 +11,6 @@ class Gpt2Layout final : public HfLayout {
   std::string model_type() const override { return "gpt2"; }
   std::string prefix() const override { return "transformer."; }
   std::string architecture() const override { return "GPT2LMHeadModel"; }
-  Kind kind() const override { return Kind::decoder; }
   TransformerConfig sizes(const HfConfig& config) const override;
   std::vector<HfTensor> tensors(const TransformerConfig& sizes) const override;
   bool left_out(const std::string& name) const override {

@@ -41,12 +41,6 @@ std::string HfConfig::text(const char* key, const std::string& fallback) const {
   return json_[key].get<std::string>();
 }
 
-bool HfConfig::flag(const char* key, bool fallback) const {
-  if (!has(key)) return fallback;
-  if (!json_[key].is_boolean()) refuse(key, "expected true or false");
-  return json_[key].get<bool>();
-}
-
 Activation HfConfig::activation(const char* key, const std::string& fallback) const {
   const std::string name = text(key, fallback);
   std::vector<std::string> supported;

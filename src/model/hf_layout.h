@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,7 +24,6 @@ class HfConfig {
   int64_t size(const char* key, std::optional<int64_t> fallback = std::nullopt) const;
   double number(const char* key, double fallback) const;
   std::string text(const char* key, const std::string& fallback) const;
-  bool flag(const char* key, bool fallback) const;
   bool has(const char* key) const { return json_.contains(key) && !json_[key].is_null(); }
   /// From `hidden_act` and its like. Lists what is supported.
   Activation activation(const char* key, const std::string& fallback) const;
@@ -32,7 +32,6 @@ class HfConfig {
   /// Number of labels, from id2label or num_labels; 2 as in transformers where both are absent.
   int64_t labels() const;
 
-  const Json& json() const { return json_; }
   const std::string& where() const { return where_; }
 
  private:
@@ -61,7 +60,6 @@ class HfLayout {
   virtual std::string model_type() const = 0;    // "bert"
   virtual std::string prefix() const = 0;        // "bert."
   virtual std::string architecture() const = 0;  // with the task head: "BertForSequenceClassification"
-  virtual Kind kind() const = 0;
   /// Sizes of the intact model; dropout is that of the config.
   virtual TransformerConfig sizes(const HfConfig& config) const = 0;
   virtual std::vector<HfTensor> tensors(const TransformerConfig& sizes) const = 0;

@@ -11,7 +11,6 @@ class RobertaLayout final : public HfLayout {
   std::string model_type() const override { return "roberta"; }
   std::string prefix() const override { return "roberta."; }
   std::string architecture() const override { return "RobertaForSequenceClassification"; }
-  Kind kind() const override { return Kind::encoder; }
   TransformerConfig sizes(const HfConfig& config) const override {
     // Position ids count from the padding index + 1; padding stands at the end here, so they are consecutive.
     return bert_sizes(config,
@@ -19,13 +18,8 @@ class RobertaLayout final : public HfLayout {
   }
   std::vector<HfTensor> tensors(const TransformerConfig& sizes) const override {
     std::vector<HfTensor> tensors = bert_encoder_tensors(sizes);
-    const size_t bare = tensors.size();
-    add_layer(tensors, "classifier.dense", "pooler");
-    add_layer(tensors, "classifier.out_proj", "head");
-    for (size_t i = bare; i < tensors.size(); ++i) {
-      tensors[i].task_head = true;
-      tensors[i].prefixed = false;
-    }
+    add_head_layer(tensors, "classifier.dense", "pooler");
+    add_head_layer(tensors, "classifier.out_proj", "head");
     return tensors;
   }
   bool left_out(const std::string& name) const override {

@@ -136,6 +136,8 @@ void initialise(Transformer& model, uint64_t seed);
 
 /// config.json of a model with these sizes and removed heads.
 Json config_to_json(const TransformerConfig& config, const HeadSet& removed);
+/// model_type of a config.json; "" where it has none.
+std::string model_type_of(const Json& json);
 /// The reverse. Throws Error(run_failed) naming `where` and the key.
 TransformerConfig config_from_json(const Json& json, const std::string& where);
 HeadSet removed_from_json(const Json& json, const TransformerConfig& config, const std::string& where);

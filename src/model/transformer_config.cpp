@@ -86,9 +86,13 @@ std::vector<std::string> labels_from_json(const Json& config) {
   return labels;
 }
 
+std::string model_type_of(const Json& json) {
+  const bool has = json.is_object() && json.contains("model_type") && json["model_type"].is_string();
+  return has ? json["model_type"].get<std::string>() : "";
+}
+
 TransformerConfig config_from_json(const Json& json, const std::string& where) {
-  const std::string type =
-      json.is_object() && json.contains("model_type") && json["model_type"].is_string() ? json["model_type"] : "";
+  const std::string type = model_type_of(json);
   TransformerConfig config;
   std::vector<std::string> supported;
   for (const Kind kind : kKinds) {

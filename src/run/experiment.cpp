@@ -99,12 +99,15 @@ std::vector<MethodDraws> chosen_methods(const std::vector<MethodDraws>& scored,
   return chosen;
 }
 
-std::string experiment_id(const Experiment& experiment, const std::vector<InputFile>& inputs) {
+std::string experiment_id(const Experiment& experiment, const Json& inputs) {
   // A data folder may hold more than the experiment reads: only the files that are read count.
   const Json data = experiment.data.options_json();
   const std::string data_path = data.value("path", "");
   std::vector<std::string> lines;
-  for (const InputFile& input : inputs) lines.push_back(input.role + " " + sha256_file(input.path) + "\n");
+  for (const Json& input : inputs) {
+    const std::string role = input.at("role");
+    if (role.starts_with("data.")) lines.push_back(role + " " + input.at("sha256").get<std::string>() + "\n");
+  }
   std::sort(lines.begin(), lines.end());
   Json effective = config_json(
       experiment, [&](const fs::path& path) { return path == data_path ? sha256(join(lines, "")) : path_hash(path); });

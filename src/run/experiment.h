@@ -164,7 +164,8 @@ std::vector<MethodDraws> method_draws(const ScoreSection& score);
 std::vector<MethodDraws> chosen_methods(const std::vector<MethodDraws>& scored, const std::vector<std::string>& labels);
 
 /// The hash that says which experiment a run belongs to (formats.md section 1): the effective configuration without
-/// what does not move a number, paths replaced by the hash of what they name. `inputs`: files the data source reads.
-std::string experiment_id(const Experiment& experiment, const std::vector<InputFile>& inputs);
+/// what does not move a number, paths replaced by the hash of what they name. `inputs`: as in run.json, of which those
+/// with a role "data.*" stand for data.path.
+std::string experiment_id(const Experiment& experiment, const Json& inputs);
 
 }  // namespace headprune

@@ -81,7 +81,8 @@ RunContext make_context(const Loaded<Experiment>& loaded, const RunOptions& opti
                         const std::vector<InputFile>& inputs) {
   RunContext context;
   context.name = loaded.value.name;
-  context.experiment_id = experiment_id(loaded.value, inputs);
+  context.inputs = input_list(inputs);
+  context.experiment_id = experiment_id(loaded.value, context.inputs);
   if (options.smoke) context.experiment_id = sha256("smoke " + context.experiment_id);
   context.created = utc_now();
   context.tool = tool_info().to_json();
@@ -89,7 +90,6 @@ RunContext make_context(const Loaded<Experiment>& loaded, const RunOptions& opti
   context.overrides = options.overrides;
   for (const ConfigFile& file : loaded.files)
     context.config_files.push_back({{"path", file.path.string()}, {"sha256", file.sha256}, {"text", file.text}});
-  context.inputs = input_list(inputs);
   context.env = environment(loaded);
   context.host = host_info().to_json();
   context.fingerprint = fingerprint(loaded.value, device);
