@@ -86,25 +86,6 @@ std::string case_xml(const std::string& classname, const std::string& name, cons
 /// Whether the run as a whole is wrong, beyond its keys.
 bool run_failed(const CheckResult& result) { return result.verdict != "ok" && result.verdict != "regression"; }
 
-std::string github_property(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '%')
-      out += "%25";
-    else if (c == '\r')
-      out += "%0D";
-    else if (c == '\n')
-      out += "%0A";
-    else if (c == ':')
-      out += "%3A";
-    else if (c == ',')
-      out += "%2C";
-    else
-      out += c;
-  }
-  return out;
-}
-
 std::string github_message(std::string_view text) {
   std::string out;
   for (const char c : text) {
@@ -114,6 +95,20 @@ std::string github_message(std::string_view text) {
       out += "%0D";
     else if (c == '\n')
       out += "%0A";
+    else
+      out += c;
+  }
+  return out;
+}
+
+/// In a property, two characters more have a meaning of their own.
+std::string github_property(std::string_view text) {
+  std::string out;
+  for (const char c : github_message(text)) {
+    if (c == ':')
+      out += "%3A";
+    else if (c == ',')
+      out += "%2C";
     else
       out += c;
   }

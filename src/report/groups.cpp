@@ -1,10 +1,13 @@
 #include "report/groups.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <set>
 #include <tuple>
 
+#include "report/text_table.h"
 #include "stats/curve.h"
 #include "stats/intervals.h"
 #include "stats/tests.h"
@@ -132,6 +135,23 @@ const MetricSummary* PointGroup::metric(const std::string& name) const {
   const auto found =
       std::find_if(metrics.begin(), metrics.end(), [&](const MetricSummary& metric) { return metric.name == name; });
   return found == metrics.end() ? nullptr : &*found;
+}
+
+std::vector<std::string> estimate_cells(const Estimate& estimate) {
+  const auto& ci95 = estimate.ci95;
+  return {value_text(estimate.value), estimate.stderr_ ? value_text(*estimate.stderr_) : "N/A",
+          ci95 ? fmt::format("[{}, {}]", value_text((*ci95)[0]), value_text((*ci95)[1])) : "N/A"};
+}
+
+SurgerySummary surgery_summary(const Record& record) {
+  SurgerySummary summary;
+  for (const auto& [point, result] : record.surgery) {
+    summary.worst =
+        std::isnan(result.max_abs_diff) ? result.max_abs_diff : std::max(summary.worst, result.max_abs_diff);
+    summary.tolerance = std::max(summary.tolerance, result.tolerance);
+    summary.unequal += result.ok ? 0 : 1;
+  }
+  return summary;
 }
 
 bool is_random(const Record& record, const std::string& method) {

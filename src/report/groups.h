@@ -59,6 +59,16 @@ struct AreaSummary {
   double low = 0, high = 0;  // smallest and largest of all members
 };
 
+/// Value, standard error and 95 % interval as cells of a table; "N/A" for what there is not.
+std::vector<std::string> estimate_cells(const Estimate& estimate);
+
+/// All comparisons of masked with removed heads.
+struct SurgerySummary {
+  double worst = 0, tolerance = 0;  // NaN is the worst
+  int64_t unequal = 0;
+};
+SurgerySummary surgery_summary(const Record& record);
+
 /// Whether a label belongs to the random control.
 bool is_random(const Record& record, const std::string& method);
 /// Seeds that have at least one point or score.

@@ -211,13 +211,7 @@ std::vector<DocBlock> surgery_section(const ReportInput& input) {
   TextRows timing = timing_rows(record);
   if (record.surgery.empty() && timing.empty()) return {};
   std::vector<DocBlock> blocks = {heading_block("Heads removed for real")};
-  double worst = 0, tolerance = 0;
-  int64_t unequal = 0;
-  for (const auto& [point, result] : record.surgery) {
-    worst = std::isnan(result.max_abs_diff) ? result.max_abs_diff : std::max(worst, result.max_abs_diff);
-    tolerance = std::max(tolerance, result.tolerance);
-    unequal += result.ok ? 0 : 1;
-  }
+  const auto [worst, tolerance, unequal] = surgery_summary(record);
   if (!record.surgery.empty()) {
     const std::string text =
         fmt::format("{} compared with zero gates: the largest difference of any logit is {:.2g}, the tolerance {:.2g}.",

@@ -145,12 +145,9 @@ std::vector<DocBlock> baseline_section(const ReportInput& input) {
   if (!base) return {};
   TextRows rows = {{"metric", "value", "± stderr", "95 % interval", "n", "seeds"}};
   for (const MetricSummary& metric : base->metrics) {
-    const Estimate& estimate = metric.estimate;
-    rows.push_back({metric.name, value_text(estimate.value), estimate.stderr_ ? value_text(*estimate.stderr_) : "N/A",
-                    estimate.ci95
-                        ? fmt::format("[{}, {}]", value_text((*estimate.ci95)[0]), value_text((*estimate.ci95)[1]))
-                        : "N/A",
-                    std::to_string(estimate.n), std::to_string(metric.seeds.size())});
+    const std::vector<std::string> cells = estimate_cells(metric.estimate);
+    rows.push_back({metric.name, cells[0], cells[1], cells[2], std::to_string(metric.estimate.n),
+                    std::to_string(metric.seeds.size())});
   }
   std::vector<DocBlock> blocks = {heading_block("Unpruned model"), table_block(std::move(rows))};
   if (base->metrics.empty()) return blocks;

@@ -78,12 +78,8 @@ class Summary {
     out_ += fmt::format(", {} split{}\n", base->first().split, split_name(base->first().split));
     TextRows rows = {{"", "value", "±", "95 % interval", "n"}};
     for (const MetricSummary& metric : base->metrics) {
-      const Estimate& estimate = metric.estimate;
-      rows.push_back({metric.name, value_text(estimate.value), estimate.stderr_ ? value_text(*estimate.stderr_) : "N/A",
-                      estimate.ci95
-                          ? fmt::format("[{}, {}]", value_text((*estimate.ci95)[0]), value_text((*estimate.ci95)[1]))
-                          : "N/A",
-                      std::to_string(estimate.n)});
+      const std::vector<std::string> cells = estimate_cells(metric.estimate);
+      rows.push_back({metric.name, cells[0], cells[1], cells[2], std::to_string(metric.estimate.n)});
     }
     out_ += text_table(rows, {options_.width, 2, 5, 0, 1});
     baseline_notes(base->metrics.empty() ? nullptr : &base->metrics.front());
@@ -119,13 +115,7 @@ class Summary {
 
   void surgery() {
     if (record_.surgery.empty()) return;
-    double worst = 0, tolerance = 0;
-    size_t unequal = 0;
-    for (const auto& [point, result] : record_.surgery) {
-      worst = std::isnan(result.max_abs_diff) ? result.max_abs_diff : std::max(worst, result.max_abs_diff);
-      tolerance = std::max(tolerance, result.tolerance);
-      unequal += result.ok ? 0 : 1;
-    }
+    const auto [worst, tolerance, unequal] = surgery_summary(record_);
     heading("Heads removed for real");
     out_ += fmt::format(": {} compared with zero gates\n",
                         count_text(static_cast<int64_t>(record_.surgery.size()), "mask"));
