@@ -7,6 +7,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -34,7 +35,8 @@ struct HeadTrace {
 };
 
 struct ModelOutput {
-  torch::Tensor values;  // classification: logits [B, labels]; language modelling: logits [B, T, vocabulary]
+  torch::Tensor
+      values;  // classification: logits [B, labels]; regression: [B, 1]; language modelling: logits [B, T, vocabulary]
   HeadTrace heads;
 };
 
@@ -56,6 +58,9 @@ class Model : public torch::nn::Module {
   virtual Json config() const = 0;
   /// What model.safetensors holds, under the names and in the orientation of the folder that config() describes.
   virtual NamedTensors tensors() const;
+  /// How many layers stand above the one that a parameter belongs to: none above the last layer and what follows it,
+  /// all above the embeddings. Nothing for a model that has no layers.
+  virtual std::optional<int64_t> layers_above(const std::string& /*parameter*/) const { return std::nullopt; }
   /// Multiply-adds x 2 that the attention blocks spend on one token of a sequence of length T, heads present only:
   /// projections 2 C H (2 Dk + 2 Dv) and products 2 T H (Dk + Dv).
   virtual int64_t attention_flops_per_token(int64_t sequence_length) const = 0;

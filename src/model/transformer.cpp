@@ -194,6 +194,14 @@ HeadSet Transformer::removed_heads() const {
   return removed;
 }
 
+std::optional<int64_t> Transformer::layers_above(const std::string& parameter) const {
+  for (int64_t layer = 0; layer < config_.layers; ++layer)
+    if (parameter.starts_with(fmt::format("blocks.{}.", layer))) return config_.layers - 1 - layer;
+  const bool first = parameter.starts_with("embeddings.") ||
+                     (parameter.starts_with("norm.") && config_.norm == NormOrder::post);  // after the embeddings
+  return first ? config_.layers : 0;
+}
+
 int64_t Transformer::attention_flops_per_token(int64_t sequence_length) const {
   const int64_t width = config_.d_key + config_.d_value;
   int64_t heads = 0;

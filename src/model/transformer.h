@@ -104,6 +104,7 @@ class Transformer final : public Model {
   std::shared_ptr<Model> copy() const override;
   Json config() const override;
   NamedTensors tensors() const override;
+  std::optional<int64_t> layers_above(const std::string& parameter) const override;
   int64_t attention_flops_per_token(int64_t sequence_length) const override;
   /// The intact model's sizes, also after heads went.
   const TransformerConfig& sizes() const { return config_; }

@@ -3,7 +3,9 @@
 #include <torch/nn/utils/clip_grad.h>
 #include <torch/optim/adamw.h>
 
+#include <cmath>
 #include <limits>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -20,18 +22,46 @@ NamedParameters named_parameters(const Model& model) {
   return all;
 }
 
-torch::optim::AdamW make_adamw(const NamedParameters& parameters, const TrainOptions& options) {
-  const auto with_decay = [&](double weight_decay) {
-    torch::optim::AdamWOptions all(options.learning_rate);
-    all.betas({options.adam_beta1, options.adam_beta2}).eps(options.adam_epsilon).weight_decay(weight_decay);
+/// Parameters that are stepped alike.
+struct Group {
+  double rate_factor = 1;
+  bool decays = false;
+  std::vector<torch::Tensor> parameters = {};
+};
+
+std::vector<Group> make_groups(const Model& model, const NamedParameters& parameters, const TrainOptions& options) {
+  std::map<std::pair<int64_t, bool>, Group> groups;  // by layers above, and whether weights do not decay
+  for (const auto& [name, parameter] : parameters) {
+    int64_t above = 0;
+    if (options.layer_decay != 1) {
+      const std::optional<int64_t> known = model.layers_above(name);
+      if (!known)
+        fail(ExitCode::usage, "train.layer_decay needs a model of layers, which this one is not; leave it out");
+      above = *known;
+    }
+    const bool decays = parameter.dim() >= 2;
+    Group& group = groups[{above, !decays}];
+    group.rate_factor = std::pow(options.layer_decay, static_cast<double>(above));
+    group.decays = decays;
+    group.parameters.push_back(parameter);
+  }
+  std::vector<Group> found;
+  for (auto& [key, group] : groups) found.push_back(std::move(group));
+  return found;
+}
+
+/// Learning rates are the factors, until step() sets them.
+torch::optim::AdamW make_adamw(const std::vector<Group>& groups, const TrainOptions& options) {
+  const auto options_of = [&](const Group& group) {
+    torch::optim::AdamWOptions all(group.rate_factor);
+    all.betas({options.adam_beta1, options.adam_beta2}).eps(options.adam_epsilon);
+    all.weight_decay(group.decays ? options.weight_decay : 0);
     return all;
   };
-  std::vector<torch::Tensor> matrices, others;
-  for (const auto& [name, parameter] : parameters) (parameter.dim() >= 2 ? matrices : others).push_back(parameter);
-  std::vector<torch::optim::OptimizerParamGroup> groups;
-  groups.emplace_back(matrices, std::make_unique<torch::optim::AdamWOptions>(with_decay(options.weight_decay)));
-  groups.emplace_back(others, std::make_unique<torch::optim::AdamWOptions>(with_decay(0)));
-  return torch::optim::AdamW(groups, with_decay(options.weight_decay));
+  std::vector<torch::optim::OptimizerParamGroup> all;
+  for (const Group& group : groups)
+    all.emplace_back(group.parameters, std::make_unique<torch::optim::AdamWOptions>(options_of(group)));
+  return torch::optim::AdamW(all, options_of({}));
 }
 
 /// Takes one tensor out of `tensors`, on the CPU still.
@@ -49,9 +79,12 @@ torch::Tensor take(NamedTensors& tensors, const std::string& name, at::IntArrayR
 
 struct Optimizer::Impl {
   Impl(const Model& model, const TrainOptions& options)
-      : parameters(named_parameters(model)), adamw(make_adamw(parameters, options)) {}
+      : parameters(named_parameters(model)), adamw(make_adamw(make_groups(model, parameters, options), options)) {
+    for (const auto& group : adamw.param_groups()) rate_factors.push_back(group.options().get_lr());
+  }
 
   NamedParameters parameters;
+  std::vector<double> rate_factors;  // of adamw's groups
   torch::optim::AdamW adamw;
 };
 
@@ -68,7 +101,8 @@ double Optimizer::clip(double max_norm) {
 }
 
 void Optimizer::step(double learning_rate) {
-  for (torch::optim::OptimizerParamGroup& group : impl_->adamw.param_groups()) group.options().set_lr(learning_rate);
+  for (size_t i = 0; i < impl_->rate_factors.size(); ++i)
+    impl_->adamw.param_groups()[i].options().set_lr(learning_rate * impl_->rate_factors[i]);
   impl_->adamw.step();
 }
 

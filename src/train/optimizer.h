@@ -10,10 +10,12 @@
 namespace headprune {
 
 /// Weight decay acts on parameters with two or more dimensions (matrices and embeddings), so biases and the weights of
-/// norms have none.
+/// norms have none. With options.layer_decay the learning rate of a parameter is multiplied by that to the power of
+/// Model::layers_above(), as fine-tuning of ELECTRA does (Clark et al. 2020, section 3.2 and their code).
 class Optimizer {
  public:
-  /// Parameters of the model at this moment; betas, epsilon and weight decay from the options.
+  /// Parameters of the model at this moment; betas, epsilon and decays from the options. Throws Error(usage) where
+  /// layer_decay is asked for and the model has no layers.
   Optimizer(const Model& model, const TrainOptions& options);
   ~Optimizer();
   Optimizer(const Optimizer&) = delete;
@@ -23,7 +25,7 @@ class Optimizer {
   void zero_grad();
   /// L2 norm of all gradients together; scales them down to `max_norm` when it is larger (0 = never).
   double clip(double max_norm);
-  /// A parameter without a gradient is left alone.
+  /// `learning_rate` is that of the last layer. A parameter without a gradient is left alone.
   void step(double learning_rate);
 
   /// exp_avg.<param>, exp_avg_sq.<param> (shape of the parameter) and step.<param> (I64 scalar), for parameters that

@@ -31,6 +31,7 @@ struct TrainOptions {
   double warmup_ratio = 0;
   int64_t warmup_steps = 0;
   double weight_decay = 0.01;
+  double layer_decay = 1;
   double adam_beta1 = 0.9, adam_beta2 = 0.999, adam_epsilon = 1e-8;
   double max_grad_norm = 1;
   double label_smoothing_factor = 0;
@@ -53,6 +54,11 @@ struct TrainOptions {
     v("warmup_ratio", warmup_ratio, "part of all steps over which the learning rate rises from 0", between(0, 1));
     v("warmup_steps", warmup_steps, "the same in steps; above 0 it wins over warmup_ratio", at_least(0));
     v("weight_decay", weight_decay, "decoupled decay of matrices; biases and norms have none", at_least(0));
+    v("layer_decay", layer_decay,
+      "factor on the learning rate for every layer that stands above (of the embeddings, all do); below 1 the lower "
+      "layers "
+      "of a fine-tuned model move less",
+      above(0), at_most(1));
     v("adam_beta1", adam_beta1, "decay of AdamW's mean of gradients", at_least(0), below(1));
     v("adam_beta2", adam_beta2, "decay of AdamW's mean of squared gradients", at_least(0), below(1));
     v("adam_epsilon", adam_epsilon, "added to AdamW's denominator", at_least(0));

@@ -1,5 +1,6 @@
 #include "train/optimizer.h"
 
+#include "model/transformer.h"
 #include "support/tiny_models.h"
 
 namespace headprune {
@@ -101,6 +102,49 @@ TEST_CASE("clipping scales all gradients by one factor and returns the norm befo
   const double factor = 1 / (5 + 1e-6);  // as in torch.nn.utils.clip_grad_norm_
   check_values(pair.matrix.grad(), {3 * factor, 0, 0, 0});
   check_values(pair.bias.grad(), {0, 4 * factor});
+}
+
+TEST_CASE("layer_decay lowers the learning rate by layer, embeddings most", "[train]") {
+  for (const NormOrder norm : {NormOrder::pre, NormOrder::post}) {
+    TransformerConfig sizes{.d_model = 8, .layers = 3, .heads = 2, .d_key = 4, .d_value = 4, .d_ff = 8, .norm = norm};
+    sizes.vocabulary_size = 5;
+    sizes.max_length = 4;
+    sizes.outputs = 2;
+    sizes.pooler = Pooler::tanh;
+    Transformer model(sizes);
+    TrainOptions options;
+    options.layer_decay = 0.5;
+    options.weight_decay = 0;
+    options.adam_epsilon = 0;
+    Optimizer optimizer(model, options);
+    std::map<std::string, torch::Tensor> before;
+    for (auto& item : model.named_parameters()) {
+      before[item.key()] = item.value().detach().clone();
+      item.value().mutable_grad() = torch::full_like(item.value(), 3.0);
+    }
+    optimizer.step(0.1);
+    // AdamW's first step, whatever the gradient's size, is the learning rate.
+    const std::pair<const char*, double> expected[] = {{"embeddings.", 0.0125},
+                                                       {"blocks.0.", 0.025},
+                                                       {"blocks.1.", 0.05},
+                                                       {"blocks.2.", 0.1},
+                                                       {"pooler.", 0.1},
+                                                       {"head.", 0.1},
+                                                       {"norm.", norm == NormOrder::post ? 0.0125 : 0.1}};
+    size_t seen = 0;
+    for (const auto& item : model.named_parameters())
+      for (const auto& [prefix, rate] : expected) {
+        if (!item.key().starts_with(prefix)) continue;
+        INFO(item.key());
+        CHECK((before.at(item.key()) - item.value() - rate).abs().max().item<double>() < 1e-6);
+        ++seen;
+      }
+    CHECK(seen == before.size());
+  }
+  Pair pair;
+  TrainOptions options = golden_options();
+  options.layer_decay = 0.9;
+  CHECK_THROWS_WITH(Optimizer(pair, options), ContainsSubstring("needs a model of layers"));
 }
 
 }  // namespace
