@@ -11,9 +11,9 @@ void add_init(CommandLine& line) {
   };
   CLI::App& command = *line.app.add_subcommand("init", "a commented experiment file on stdout");
   auto arguments = std::make_shared<Arguments>();
-  command.add_option(
-      "--task", arguments->task,
-      "classification (default; needs no file), sst2 (a TSV folder) or language_modelling (a text file)");
+  command.add_option("--task", arguments->task,
+                     "classification (default) or regression (both need no file), sst2 (a TSV folder) or "
+                     "language_modelling (a text file)");
   command.add_option("--model", arguments->model, "encoder or decoder; by default the one that fits the task");
   command.footer("Example:\n  headprune init > my.yaml && headprune run my.yaml");
   command.callback([&line, arguments] {
@@ -26,7 +26,8 @@ void add_init(CommandLine& line) {
         print_result(starter.yaml);
         return ExitCode::ok;
       }
-      fail(ExitCode::usage, "there is no starter for task '{}': write classification, sst2 or language_modelling",
+      fail(ExitCode::usage,
+           "there is no starter for task '{}': write classification, regression, sst2 or language_modelling",
            arguments->task);
     };
   });

@@ -21,6 +21,8 @@ size_t display_width(std::string_view text);
 std::vector<std::string_view> split(std::string_view text, char separator);
 std::string join(const std::vector<std::string>& parts, std::string_view separator);
 std::string_view trim(std::string_view text);
+/// A finite decimal number that is the whole text (std::from_chars: 0.5, -3, 1e-4); else nothing.
+std::optional<double> parse_number(std::string_view text);
 
 /// Optimal string alignment distance: insertions, deletions, substitutions and transpositions of neighbours cost 1.
 size_t edit_distance(std::string_view a, std::string_view b);

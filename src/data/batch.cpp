@@ -95,7 +95,8 @@ Batch make_batch(const std::vector<Example>& examples, const Indices& indices, t
   Batch batch;
   batch.examples = indices;
   batch.padded = shortest < width;
-  const bool language = !examples[static_cast<size_t>(indices.front())].targets.empty();
+  const Example& first = examples[static_cast<size_t>(indices.front())];
+  const bool language = !first.targets.empty(), numbered = first.number.has_value();
   const bool typed = std::any_of(indices.begin(), indices.end(), [&](int64_t index) {
     return !examples[static_cast<size_t>(index)].token_types.empty();
   });
@@ -105,6 +106,8 @@ Batch make_batch(const std::vector<Example>& examples, const Indices& indices, t
   if (typed) batch.token_types = torch::zeros({count, width}, torch::kInt64);  // [B, T]
   if (language)
     batch.targets = torch::full({count, width}, kNoTarget, torch::kInt64);  // [B, T]
+  else if (numbered)
+    batch.numbers = torch::empty({count}, torch::kFloat64);  // [B]
   else
     batch.labels = torch::empty({count}, torch::kInt64);  // [B]
 
@@ -122,12 +125,15 @@ Batch make_batch(const std::vector<Example>& examples, const Indices& indices, t
     if (language) {
       TORCH_CHECK(example.targets.size() == example.tokens.size(), "one target for each token");
       std::copy(example.targets.begin(), example.targets.end(), batch.targets.data_ptr<int64_t>() + row * width);
+    } else if (numbered) {
+      TORCH_CHECK(example.number.has_value(), "one number for each example");
+      batch.numbers.data_ptr<double>()[row] = *example.number;
     } else {
       batch.labels.data_ptr<int64_t>()[row] = example.label;
     }
   }
-  for (torch::Tensor* tensor :
-       {&batch.tokens, &batch.present, &batch.special, &batch.token_types, &batch.labels, &batch.targets})
+  for (torch::Tensor* tensor : {&batch.tokens, &batch.present, &batch.special, &batch.token_types, &batch.labels,
+                                &batch.numbers, &batch.targets})
     if (tensor->defined()) *tensor = tensor->to(device);
   return batch;
 }

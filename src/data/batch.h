@@ -15,8 +15,9 @@ struct Batch {
   torch::Tensor present;          // [B, T] bool: false at padding
   torch::Tensor special;          // [B, T] bool: classification, separator and other added tokens; false at padding
   torch::Tensor token_types;      // [B, T] int64; undefined where all are 0
-  torch::Tensor labels;           // [B] int64; undefined for language modelling
-  torch::Tensor targets;          // [B, T] int64, kNoTarget where no loss; undefined for classification
+  torch::Tensor labels;           // [B] int64, classification; else undefined
+  torch::Tensor numbers;          // [B] float64, regression; else undefined
+  torch::Tensor targets;          // [B, T] int64, kNoTarget where no loss, language modelling; else undefined
   std::vector<int64_t> examples;  // [B] indices into the split
   bool padded = false;            // whether any position is padding
   int64_t size() const { return static_cast<int64_t>(examples.size()); }

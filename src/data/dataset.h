@@ -6,12 +6,16 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "data/tokenizer.h"
 
 namespace headprune {
+
+/// What is to be predicted from an example: one label, one number, or the token after each position.
+enum class DataKind { labelled, numbered, language };
 
 /// One sequence with what is to be predicted from it.
 struct Example {
@@ -20,6 +24,7 @@ struct Example {
   std::vector<int64_t> special;      // positions of special tokens, ascending
   int64_t label = -1;                // classification: index into Dataset::labels
   std::vector<int64_t> targets;  // language modelling: the id that follows each token, kNoTarget where none; else empty
+  std::optional<double> number = {};  // regression
 };
 inline constexpr int64_t kNoTarget = -100;
 
@@ -33,15 +38,16 @@ struct Split {
   std::string name;  // train, dev, test: which part of the source this is
   std::vector<Example> examples;
   int64_t original = 0;  // examples before `limit`
-  std::string sha256;    // of the token ids and labels
+  std::string sha256;    // of the token ids and what is to be predicted
 };
 
 /// `train` is what a model is trained on; the other three are the roles of design.md section 3. Roles may share data,
 /// and shared_splits() names those that do.
 struct Dataset {
   std::string name;  // alias in results.json: the file or folder name, or "synthetic"
+  DataKind kind = DataKind::labelled;
   std::shared_ptr<const Tokenizer> tokenizer;
-  std::vector<std::string> labels;  // classification; empty for language modelling
+  std::vector<std::string> labels;  // classification; else empty
   std::shared_ptr<const Split> train, score, select, report;
   std::vector<std::string> warnings;
   std::map<std::string, std::string> part_notes;  // part to how it was made, where it has no file of its own

@@ -14,15 +14,14 @@ struct LoadInput {
   uint64_t seed = 0;  // of the whole experiment: generated data and cut splits do not change between `seeds`
   /// That of a loaded model; without it a vocabulary is built from the train part (and the score part's source).
   std::shared_ptr<const Tokenizer> tokenizer;
+  DataKind kind = DataKind::labelled;  // what the task predicts; one that the source gives
 };
-
-/// What the examples of a source are for.
-enum class DataKind { labelled, language };
 
 class DataSource {
  public:
   virtual ~DataSource() = default;
-  virtual DataKind kind() const = 0;
+  /// Whether its examples can be read as ones of this kind.
+  virtual bool gives(DataKind kind) const = 0;
   /// Files this source reads, for the run's record and hash. Empty for generated data.
   virtual std::vector<InputFile> inputs() const = 0;
   /// Reads, checks, tokenizes and splits. Throws Error(usage) for a missing file, Error(run_failed) "file:line: ..."

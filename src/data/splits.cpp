@@ -1,6 +1,7 @@
 #include "data/splits.h"
 
 #include <algorithm>
+#include <bit>
 #include <numeric>
 
 #include "core/error.h"
@@ -17,8 +18,8 @@ void append(std::string& bytes, int64_t value) {
   for (int i = 0; i < 8; ++i, rest >>= 8) bytes.push_back(static_cast<char>(rest & 0xff));
 }
 
-/// Of each example: number of tokens, tokens, label, targets, token types where there are any; all as little-endian
-/// 64-bit integers.
+/// Of each example: number of tokens, tokens, label, targets, token types and number where there are any; all as
+/// little-endian 64-bit integers, the number by its bits.
 std::string split_sha256(const std::vector<Example>& examples) {
   Sha256 hash;
   std::string bytes;
@@ -29,6 +30,7 @@ std::string split_sha256(const std::vector<Example>& examples) {
     append(bytes, example.label);
     for (const int64_t target : example.targets) append(bytes, target);
     for (const int64_t type : example.token_types) append(bytes, type);
+    if (example.number) append(bytes, std::bit_cast<int64_t>(*example.number));
     hash.update(bytes);
   }
   return hash.hex();

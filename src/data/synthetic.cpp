@@ -5,8 +5,10 @@
 // First every key is asked for, in random order; only the first question counts. Then come the facts, one for each key,
 // in random order, with fillers in between; the label is the value of the key that was asked for first. Each value
 // occurs equally often among the facts, so counts of tokens tell nothing: the same tokens in another order have another
-// label. Without attention an example cannot be solved better than by chance, 1 / classes.
+// label. Without attention an example cannot be solved better than by chance, 1 / classes. For regression the value
+// itself is the number.
 #include <numeric>
+#include <utility>
 
 #include "core/error.h"
 #include "core/random.h"
@@ -69,14 +71,14 @@ class SyntheticSource : public DataSource {
   };
 
   explicit SyntheticSource(Options options) : options_(std::move(options)) {}
-  DataKind kind() const override { return DataKind::labelled; }
+  bool gives(DataKind kind) const override { return kind != DataKind::language; }
   std::vector<InputFile> inputs() const override { return {}; }
   Dataset load(const LoadInput& input) const override;
 
  private:
   std::vector<std::string> tokens() const;
   Example draw(Random& random) const;
-  std::vector<Example> generate(Part part, uint64_t seed) const;
+  std::vector<Example> generate(Part part, const LoadInput& input) const;
 
   // Ids in the order of tokens().
   int64_t question(int64_t key) const { return Vocabulary::kSpecials + key; }
@@ -116,18 +118,20 @@ Example SyntheticSource::draw(Random& random) const {
   return example;
 }
 
-std::vector<Example> SyntheticSource::generate(Part part, uint64_t seed) const {
-  Random random(seed, fmt::format("data/synthetic/{}", enum_name(part)));
+std::vector<Example> SyntheticSource::generate(Part part, const LoadInput& input) const {
+  Random random(input.seed, fmt::format("data/synthetic/{}", enum_name(part)));
   std::vector<Example> examples;
   while (static_cast<int64_t>(examples.size()) < options_.examples.of(part)) {
     Example example = draw(random);
     if (home_of(example.tokens) == part) examples.push_back(std::move(example));
   }
   // A stream of its own, so that noise moves nothing else.
-  Random noise(seed, fmt::format("data/synthetic/noise/{}", enum_name(part)));
+  Random noise(input.seed, fmt::format("data/synthetic/noise/{}", enum_name(part)));
   for (Example& example : examples)
     if (noise.uniform() < options_.noise)
       example.label = static_cast<int64_t>(noise.below(static_cast<uint64_t>(options_.classes)));
+  if (input.kind == DataKind::numbered)
+    for (Example& example : examples) example.number = static_cast<double>(std::exchange(example.label, -1));
   return examples;
 }
 
@@ -142,10 +146,12 @@ Dataset SyntheticSource::load(const LoadInput& input) const {
          "data.classes as they were when it was trained",
          input.tokenizer->size(), vocabulary->size());
   dataset.tokenizer = vocabulary;
-  for (int64_t value = 0; value < options_.classes; ++value) dataset.labels.push_back(fmt::format("{}", value));
+  dataset.kind = input.kind;
+  for (int64_t value = 0; dataset.kind == DataKind::labelled && value < options_.classes; ++value)
+    dataset.labels.push_back(fmt::format("{}", value));
   PartExamples examples;
   for (const Part part : kParts)
-    if (options_.roles.uses(part)) examples_of(examples, part) = generate(part, input.seed);
+    if (options_.roles.uses(part)) examples_of(examples, part) = generate(part, input);
   assign_roles(dataset, std::move(examples), options_.roles, input.seed);
   return dataset;
 }

@@ -87,7 +87,7 @@ class TextSource : public DataSource {
   };
 
   explicit TextSource(Options options) : options_(std::move(options)) {}
-  DataKind kind() const override { return DataKind::language; }
+  bool gives(DataKind kind) const override { return kind == DataKind::language; }
   std::vector<InputFile> inputs() const override { return {{"data.text", options_.path}}; }
   Dataset load(const LoadInput& input) const override;
 
@@ -145,6 +145,7 @@ Dataset TextSource::load(const LoadInput& input) const {
 
   Dataset dataset;
   dataset.name = options_.path.filename().string();
+  dataset.kind = DataKind::language;
   dataset.tokenizer = tokenizer(cuts[static_cast<size_t>(Part::train)], input);
   PartExamples examples;
   for (const Part part : kParts)

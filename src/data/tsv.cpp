@@ -1,4 +1,4 @@
-// `tsv`: labelled texts, one example a line (formats.md section 4).
+// `tsv`: texts with a label or a number, one example a line (formats.md section 4).
 #include <utf8proc.h>
 
 #include <algorithm>
@@ -109,7 +109,9 @@ class TsvSource : public DataSource {
         [](const std::vector<std::string>& columns) {
           return columns.size() == 1 || columns.size() == 2 ? std::string() : "expected one or two columns";
         });
-      v("label", label, "label column, by name or by number from 0", not_empty);
+      v("label", label,
+        "column of what is to be predicted, a label or (task regression) a number, by name or by number from 0",
+        not_empty);
       v("labels", labels, "all labels, in the order of the model's outputs; empty: those of the train part, sorted");
       v("unit", unit,
         "what a token is: word (split at white space), character or byte; absent: word, or what a loaded model brings");
@@ -124,7 +126,7 @@ class TsvSource : public DataSource {
   };
 
   explicit TsvSource(Options options) : options_(std::move(options)) {}
-  DataKind kind() const override { return DataKind::labelled; }
+  bool gives(DataKind kind) const override { return kind != DataKind::language; }
   std::vector<InputFile> inputs() const override;
   Dataset load(const LoadInput& input) const override;
 
@@ -137,6 +139,9 @@ class TsvSource : public DataSource {
   std::vector<std::string> collect_labels(const PartRows& train) const;
   std::shared_ptr<const Tokenizer> tokenizer(const PartRows& train, const LoadInput& input) const;
   std::vector<Example> encode(Part part, const PartRows& rows, Dataset& dataset) const;
+  void add_labels(std::vector<Example>& examples, const PartRows& rows, const Dataset& dataset) const;
+  void add_numbers(std::vector<Example>& examples, const PartRows& rows) const;
+  void require_difference(const PartRows& train, DataKind kind) const;
   std::string text_of(const TsvRow& row, size_t column) const {
     return options_.lower_case ? headprune::lower_case(row.cells[column]) : row.cells[column];
   }
@@ -261,10 +266,42 @@ std::vector<std::string> TsvSource::collect_labels(const PartRows& train) const 
   if (!options_.labels.empty()) return options_.labels;
   std::set<std::string> labels;
   for (const TsvRow& row : train.rows) labels.insert(row.cells[train.label_column]);
-  if (labels.size() < 2)
-    fail(ExitCode::run_failed, "{}: every label in column '{}' is the same; is data.label the right column?",
-         train.file.string(), options_.label);
   return {labels.begin(), labels.end()};
+}
+
+/// A column that says the same of every example is most likely the wrong one.
+void TsvSource::require_difference(const PartRows& train, DataKind kind) const {
+  if (kind == DataKind::labelled && !options_.labels.empty()) return;
+  const size_t column = train.label_column;
+  const std::string& first = train.rows.front().cells[column];
+  if (std::all_of(train.rows.begin(), train.rows.end(), [&](const TsvRow& row) { return row.cells[column] == first; }))
+    fail(ExitCode::run_failed, "{}: every {} in column '{}' is the same; is data.label the right column?",
+         train.file.string(), kind == DataKind::labelled ? "label" : "number", options_.label);
+}
+
+void TsvSource::add_labels(std::vector<Example>& examples, const PartRows& rows, const Dataset& dataset) const {
+  std::unordered_map<std::string, int64_t> label_ids;
+  for (const std::string& label : dataset.labels) label_ids.emplace(label, static_cast<int64_t>(label_ids.size()));
+  for (size_t i = 0; i < examples.size(); ++i) {
+    const std::string& label = rows.rows[i].cells[rows.label_column];
+    const auto id = label_ids.find(label);
+    if (id == label_ids.end())
+      fail(ExitCode::run_failed, "{}: unknown label '{}'; {} {}", rows.place(rows.rows[i]), label,
+           options_.labels.empty() ? "the train part has" : "data.labels has", join(dataset.labels, ", "));
+    examples[i].label = id->second;
+  }
+}
+
+void TsvSource::add_numbers(std::vector<Example>& examples, const PartRows& rows) const {
+  for (size_t i = 0; i < examples.size(); ++i) {
+    const std::string& text = rows.rows[i].cells[rows.label_column];
+    examples[i].number = parse_number(text);
+    if (!examples[i].number)
+      fail(ExitCode::run_failed,
+           "{}: '{}' in column '{}' is not a number, which task regression needs; is data.label "
+           "the right column?",
+           rows.place(rows.rows[i]), text, options_.label);
+  }
 }
 
 std::shared_ptr<const Tokenizer> TsvSource::tokenizer(const PartRows& train, const LoadInput& input) const {
@@ -284,18 +321,11 @@ std::shared_ptr<const Tokenizer> TsvSource::tokenizer(const PartRows& train, con
 }
 
 std::vector<Example> TsvSource::encode(Part part, const PartRows& rows, Dataset& dataset) const {
-  std::unordered_map<std::string, int64_t> label_ids;
-  for (const std::string& label : dataset.labels) label_ids.emplace(label, static_cast<int64_t>(label_ids.size()));
   const Tokenizer& tokenizer = *dataset.tokenizer;
   const SequenceForm form = tokenizer.form(rows.text_columns.size());
   std::vector<Example> examples;
   int64_t truncated = 0, empty = 0, unknown = 0, tokens = 0;
   for (const TsvRow& row : rows.rows) {
-    const std::string& label = row.cells[rows.label_column];
-    const auto id = label_ids.find(label);
-    if (id == label_ids.end())
-      fail(ExitCode::run_failed, "{}: unknown label '{}'; {} {}", rows.place(row), label,
-           options_.labels.empty() ? "the train part has" : "data.labels has", join(dataset.labels, ", "));
     TextIds texts;
     for (const size_t column : rows.text_columns) {
       texts.push_back(tokenizer.encode(text_of(row, column)));
@@ -308,8 +338,11 @@ std::vector<Example> TsvSource::encode(Part part, const PartRows& rows, Dataset&
       cut_texts(texts, form, *options_.max_length);
     }
     examples.push_back(assemble(texts, form));
-    examples.back().label = id->second;
   }
+  if (dataset.kind == DataKind::numbered)
+    add_numbers(examples, rows);
+  else
+    add_labels(examples, rows, dataset);
   if (truncated > 0)
     warn(dataset, fmt::format("{} of {} {} examples are longer than data.max_length {} and were cut at their end",
                               truncated, examples.size(), enum_name(part), *options_.max_length));
@@ -321,6 +354,9 @@ std::vector<Example> TsvSource::encode(Part part, const PartRows& rows, Dataset&
 
 Dataset TsvSource::load(const LoadInput& input) const {
   Dataset dataset;
+  dataset.kind = input.kind;
+  if (dataset.kind == DataKind::numbered && !options_.labels.empty())
+    fail(ExitCode::usage, "data.labels is for classification; a number is to be predicted here: leave it out");
   const std::filesystem::path whole = options_.path.lexically_normal();
   dataset.name = (whole.has_filename() ? whole : whole.parent_path()).filename().string();
   AllRows rows;
@@ -337,7 +373,8 @@ Dataset TsvSource::load(const LoadInput& input) const {
   }
 
   const PartRows& train = rows[static_cast<size_t>(Part::train)];
-  dataset.labels = collect_labels(train);
+  require_difference(train, dataset.kind);
+  if (dataset.kind == DataKind::labelled) dataset.labels = collect_labels(train);
   dataset.tokenizer = tokenizer(train, input);
   PartExamples examples;
   for (const Part part : kParts)
@@ -347,7 +384,8 @@ Dataset TsvSource::load(const LoadInput& input) const {
 }
 
 namespace {
-const Register<DataSource, TsvSource> register_tsv{"tsv", "labelled texts in tab-separated files, one example a line"};
+const Register<DataSource, TsvSource> register_tsv{
+    "tsv", "texts with a label or a number in tab-separated files, one example a line"};
 }  // namespace
 
 }  // namespace headprune

@@ -57,7 +57,7 @@ TransformerConfig bert_sizes(const HfConfig& config, int64_t position_offset) {
   sizes.max_length = config.size("max_position_embeddings") - position_offset;
   sizes.position_offset = position_offset;
   sizes.token_types = config.size("type_vocab_size", 2);
-  sizes.outputs = config.labels();
+  sizes.outputs = config.outputs();
   return sizes;
 }
 

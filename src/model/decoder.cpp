@@ -24,7 +24,7 @@ class DecoderFamily final : public TransformerFamily {
   };
 
   explicit DecoderFamily(const Options& options) : TransformerFamily(options, options.intact()) {}
-  DataKind data_kind() const override { return DataKind::language; }
+  bool predicts(DataKind kind) const override { return kind == DataKind::language; }
 };
 
 const Register<ModelFamily, DecoderFamily> register_decoder{"decoder",

@@ -33,7 +33,7 @@ TransformerConfig DistilBertLayout::sizes(const HfConfig& config) const {
   sizes.pooler = Pooler::relu;
   sizes.vocabulary_size = config.size("vocab_size");
   sizes.max_length = config.size("max_position_embeddings");  // sinusoidal ones stand in the file too
-  sizes.outputs = config.labels();
+  sizes.outputs = config.outputs();
   return sizes;
 }
 

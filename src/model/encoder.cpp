@@ -24,7 +24,7 @@ class EncoderFamily final : public TransformerFamily {
   };
 
   explicit EncoderFamily(const Options& options) : TransformerFamily(options, options.intact()) {}
-  DataKind data_kind() const override { return DataKind::labelled; }
+  bool predicts(DataKind kind) const override { return kind != DataKind::language; }
 };
 
 const Register<ModelFamily, EncoderFamily> register_encoder{

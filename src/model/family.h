@@ -16,7 +16,7 @@ namespace headprune {
 /// What a model must fit; known once data is read.
 struct ModelInput {
   int64_t vocabulary_size = 0;
-  int64_t outputs = 0;                   // labels for classification; 0 for language modelling
+  int64_t outputs = 0;                   // classification: labels, 2 or more; regression: 1; language modelling: 0
   std::vector<std::string> labels = {};  // their names, one an output, where they are known
   bool trains = false;                   // a loaded model without a task head gets a new one
   int64_t max_length = 0;                // longest sequence
@@ -27,8 +27,8 @@ struct ModelInput {
 class ModelFamily {
  public:
   virtual ~ModelFamily() = default;
-  /// What data this family can be trained on.
-  virtual DataKind data_kind() const = 0;
+  /// Whether this family can predict what data of this kind ask for.
+  virtual bool predicts(DataKind kind) const = 0;
   /// The intact heads, known from options alone (or from config.json of `load_path`).
   virtual Blocks blocks() const = 0;
   /// Parameters of the model it would build.

@@ -44,6 +44,39 @@ void check_label_order(const ModelFolder& folder, const std::vector<std::string>
          folder.path.string(), join(folder.labels, ", "), join(data, ", "), join(folder.labels, ", "));
 }
 
+/// One output is regression's.
+[[noreturn]] void refuse_outputs(const ModelFolder& folder, const ModelInput& input) {
+  const std::string where = folder.path.string();
+  const int64_t outputs = folder.config.outputs;
+  if (input.outputs == 1)
+    fail(ExitCode::run_failed,
+         "{}: the model has {} labels and task regression needs one output; use task classification, or a model with "
+         "num_labels 1",
+         where, outputs);
+  if (outputs == 1)
+    fail(ExitCode::run_failed,
+         "{}: the model has one output, for regression, and the data {} labels; use task regression, or a model with "
+         "that many labels",
+         where, input.outputs);
+  fail(ExitCode::run_failed,
+       "{}: the model has {} labels and the data {}; use data with the labels that the model was trained with", where,
+       outputs, input.outputs);
+}
+
+/// A checkpoint without a task head gets one for these data, also in what config.json says.
+void start_task_head(ModelFolder& folder, const ModelInput& input) {
+  folder.config.outputs = input.outputs;
+  folder.labels = input.labels;
+  Json config = folder.origin->config;
+  config.erase("num_labels");
+  config.erase("problem_type");
+  if (input.outputs == 1) {
+    folder.labels = {"LABEL_0"};  // as transformers names it: the number of names is what tells it the outputs
+    config["problem_type"] = "regression";
+  }
+  folder.origin = std::make_shared<const HfOrigin>(HfOrigin{folder.origin->layout, std::move(config)});
+}
+
 void check_fit(const ModelFolder& folder, const ModelInput& input) {
   const TransformerConfig& saved = folder.config;
   const std::string where = folder.path.string();
@@ -52,10 +85,7 @@ void check_fit(const ModelFolder& folder, const ModelInput& input) {
          "{}: the model has {} tokens and the tokenizer {}; use the data settings and the tokenizer that the model was "
          "trained with",
          where, saved.vocabulary_size, input.vocabulary_size);
-  if (saved.kind == Kind::encoder && saved.outputs != input.outputs)
-    fail(ExitCode::run_failed,
-         "{}: the model has {} labels and the data {}; use data with the labels that the model was trained with", where,
-         saved.outputs, input.outputs);
+  if (saved.kind == Kind::encoder && saved.outputs != input.outputs) refuse_outputs(folder, input);
   if (saved.positions == Positions::learned && saved.max_length < input.max_length)
     fail(
         ExitCode::run_failed,
@@ -151,10 +181,7 @@ std::shared_ptr<Transformer> load_model(const ModelFolder& folder, torch::Device
 
 std::shared_ptr<Model> build_loaded(ModelFolder folder, const ModelInput& input) {
   const bool new_task_head = input.trains && folder.origin && !has_task_head(folder);
-  if (new_task_head) {
-    folder.config.outputs = input.outputs;
-    folder.labels = input.labels;
-  }
+  if (new_task_head) start_task_head(folder, input);
   check_fit(folder, input);
   const auto model = empty_model(folder);
   if (new_task_head) initialise(*model, input.seed);

@@ -73,7 +73,7 @@ class Gpt2Family final : public HfFamily {
  public:
   using HfFamily::HfFamily;
   std::string model_type() const override { return "gpt2"; }
-  DataKind data_kind() const override { return DataKind::language; }
+  bool predicts(DataKind kind) const override { return kind == DataKind::language; }
 };
 
 const Register<ModelFamily, Gpt2Family> register_gpt2{"gpt2", "a GPT-2 checkpoint as a language model"};

@@ -55,10 +55,23 @@ void HfConfig::require(const char* key, const Json& only) const {
   if (has(key) && json_[key] != only) refuse(key, fmt::format("only {} is supported", dump_json(only)));
 }
 
-int64_t HfConfig::labels() const {
-  if (!has("id2label")) return size("num_labels", 2);
-  if (!json_["id2label"].is_object() || json_["id2label"].empty()) refuse("id2label", "expected one name a label");
-  return static_cast<int64_t>(json_["id2label"].size());
+int64_t HfConfig::outputs() const {
+  int64_t outputs = 0;
+  if (!has("id2label"))
+    outputs = size("num_labels", 2);
+  else if (!json_["id2label"].is_object() || json_["id2label"].empty())
+    refuse("id2label", "expected one name a label");
+  else
+    outputs = static_cast<int64_t>(json_["id2label"].size());
+  // transformers takes one output for regression where problem_type is absent.
+  const std::string problem = text("problem_type", "");
+  if (problem == "regression" && outputs != 1)
+    refuse("problem_type", fmt::format("with {} outputs that is not supported, only with one", outputs));
+  if (problem != "regression" && problem != "single_label_classification" && !problem.empty())
+    refuse("problem_type", "supported are single_label_classification and regression");
+  if (problem == "single_label_classification" && outputs == 1)
+    refuse("problem_type", "with one output only regression is supported");
+  return outputs;
 }
 
 void set_head_widths(TransformerConfig& sizes, const HfConfig& config) {

@@ -29,8 +29,9 @@ class HfConfig {
   Activation activation(const char* key, const std::string& fallback) const;
   /// Refuses another value than `only` for a setting that changes what the model computes.
   void require(const char* key, const Json& only) const;
-  /// Number of labels, from id2label or num_labels; 2 as in transformers where both are absent.
-  int64_t labels() const;
+  /// Outputs of a classifier (labels) or of regression (1), from id2label or num_labels; 2 as in transformers where
+  /// both are absent. Refuses a problem_type that is neither.
+  int64_t outputs() const;
 
   const std::string& where() const { return where_; }
 

@@ -81,7 +81,7 @@ std::string what_is_measured(const Record& record, const PointGroup& point, cons
 
 /// Where a metric ends: an interval of Student's t over few seeds goes beyond.
 void set_limits(LineChart& chart, const std::string& metric) {
-  for (const char* positive : {"accuracy", "f1", "loss", "perplexity", "bits_per_char", "bleu"}) {
+  for (const char* positive : {"accuracy", "f1", "loss", "mae", "perplexity", "bits_per_char", "bleu"}) {
     if (metric == positive) chart.y_least = 0;
   }
   for (const char* bounded : {"accuracy", "f1", "matthews", "pearson", "spearman"}) {

@@ -1,7 +1,6 @@
 #include "report/policy.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 #include "core/text.h"
@@ -147,9 +146,8 @@ PolicyRule parse_policy_rule(const std::string& text) {
   std::string number = text.substr(colon + 1);
   const bool percent = !number.empty() && number.back() == '%';
   if (percent) number.pop_back();
-  double value = 0;
-  const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), value);
-  if (error != std::errc() || end != number.data() + number.size() || !std::isfinite(value) || value < 0)
+  const double value = parse_number(number).value_or(-1);
+  if (value < 0)
     fail(ExitCode::usage, "--policy {}: the tolerance must be a number of at least 0, for example 0.02 or 2%", text);
   PolicyRule rule{pattern, {}};
   (percent ? rule.tolerance.rel : rule.tolerance.abs) = percent ? value / 100 : value;

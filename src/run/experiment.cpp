@@ -27,6 +27,17 @@ std::string path_hash(const fs::path& path) {
   return hash.hex();
 }
 
+const char* kind_text(DataKind kind) {
+  switch (kind) {
+    case DataKind::labelled:
+      return "examples with a label";
+    case DataKind::numbered:
+      return "examples with a number";
+    default:
+      return "running text";
+  }
+}
+
 /// Problems of sweeps and tables: methods that nobody scores, fractions that these blocks cannot give.
 void check_masks(const Experiment& experiment, const Blocks& blocks, CrossProblems& found) {
   const std::vector<MethodDraws> scored = method_draws(experiment.score);
@@ -62,13 +73,15 @@ CrossProblems Experiment::problems() const {
   const auto source = data.make();
   const auto measured = task.make();
   const auto family = model.make();
-  if (measured->data_kind() != source->kind())
-    found.emplace_back("task.type", "task '" + task.name() + "' cannot use data '" + data.name() +
-                                        "': one is for labelled examples, the other for running text");
-  else if (family->data_kind() != source->kind())
+  if (!source->gives(measured->data_kind()))
+    found.emplace_back("task.type", fmt::format("task '{}' needs {}, which data '{}' does not give", task.name(),
+                                                kind_text(measured->data_kind()), data.name()));
+  else if (!family->predicts(measured->data_kind()))
     found.emplace_back("model.type", "model '" + model.name() + "' cannot be used for task '" + task.name() +
                                          "': choose another model.type");
   if (!family->load_path() && !train) found.emplace_back("model", "init: train needs a train section: add one");
+  if (measured->data_kind() == DataKind::numbered && train && train->label_smoothing_factor > 0)
+    found.emplace_back("train.label_smoothing_factor", "a number has no other labels to spread over; leave it out");
   if (!found.empty()) return found;
   try {
     check_masks(*this, family->blocks(), found);

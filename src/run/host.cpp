@@ -53,6 +53,9 @@ std::vector<Sample> samples_of(const Outcomes& outcomes, const Split& split) {
       sample.correct = outcomes[i].target == outcomes[i].predicted;
     }
     samples.push_back(std::move(sample));
+    } else if (outcomes[i].number) {
+      sample.target = *outcomes[i].number;
+      sample.pred = measurement_json(outcomes[i].predicted_number);
   }
   return samples;
 }

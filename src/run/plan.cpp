@@ -26,7 +26,7 @@ int64_t training_steps(const Experiment& experiment, const Dataset& dataset) {
 ModelInput model_input(const Dataset& dataset) {
   ModelInput input;
   input.vocabulary_size = dataset.tokenizer->size();
-  input.outputs = static_cast<int64_t>(dataset.labels.size());
+  input.outputs = dataset.kind == DataKind::numbered ? 1 : static_cast<int64_t>(dataset.labels.size());
   input.labels = dataset.labels;
   for (const auto& split : {dataset.train, dataset.score, dataset.select, dataset.report})
     for (const Example& example : split->examples)
@@ -44,6 +44,7 @@ std::vector<InputFile> experiment_inputs(const Experiment& experiment) {
 Dataset load_dataset(const Experiment& experiment) {
   LoadInput input;
   input.seed = static_cast<uint64_t>(experiment.seeds.front());
+  input.kind = experiment.task.make()->data_kind();
   if (const auto folder = experiment.model.make()->load_path()) input.tokenizer = read_tokenizer(*folder);
   return experiment.data.make()->load(input);
 }

@@ -71,7 +71,7 @@ Batch timing_batch(const Workspace& workspace, int64_t size, int64_t length) {
   size_t next = 0;
   for (Example& example : examples) {
     for (int64_t i = 0; i < length; ++i) example.tokens.push_back(stream[next++ % stream.size()]);
-    if (workspace.dataset.labels.empty())
+    if (workspace.dataset.kind == DataKind::language)
       example.targets.assign(static_cast<size_t>(length), kNoTarget);
     else
       example.label = 0;

@@ -79,6 +79,13 @@ void draw_counts(Random& random, std::vector<uint8_t>& counts) {
   for (size_t i = 0; i < counts.size(); ++i) ++counts[static_cast<size_t>(random.uniform() * n)];
 }
 
+/// No interval can be given from some of the resamples.
+void drop_unless_finite(Resampled& result) {
+  if (all_finite(result.draws) && all_finite(result.leave_one_out)) return;
+  result.draws.clear();
+  result.leave_one_out.clear();
+}
+
 std::string block_name(size_t block) { return "block-" + std::to_string(block); }
 
 }  // namespace
@@ -154,10 +161,30 @@ Resampled Bootstrap::resample(const Columns& data, const SumStatistic& statistic
     for (size_t c = 0; c < width; ++c) sums[c] = totals[c] - data.columns[c][i];
     result.leave_one_out.push_back(statistic(sums));
   }
-  if (!all_finite(result.draws) || !all_finite(result.leave_one_out)) {
-    result.draws.clear();
-    result.leave_one_out.clear();
+  drop_unless_finite(result);
+  return result;
+}
+
+Resampled Bootstrap::resample(const CountStatistic& statistic) const {
+  Resampled result;
+  result.n = n_;
+  std::vector<uint8_t> one(n_, 1);
+  result.value = statistic(one);
+  if (n_ < 2 || draws_ == 0 || !std::isfinite(result.value)) return result;
+
+  for (size_t i = 0; i < n_; ++i) {
+    one[i] = 0;
+    result.leave_one_out.push_back(statistic(one));
+    one[i] = 1;
   }
+  for (size_t block = 0; block * kBlock < draws_; ++block) {
+    Random random(seed_, block_name(block));
+    for (size_t d = 0; d < std::min(kBlock, draws_ - block * kBlock); ++d) {
+      draw_counts(random, one);
+      result.draws.push_back(statistic(one));
+    }
+  }
+  drop_unless_finite(result);
   return result;
 }
 

@@ -1,5 +1,6 @@
 // Seeded bootstrap over examples for statistics that are functions of column sums: F1 and Matthews of confusion counts,
-// loss and perplexity of summed losses and tokens. One set of resamples is shared by every metric and every point over
+// loss and perplexity of summed losses and tokens; and for those that need to know which examples are there, as a rank
+// correlation does. One set of resamples is shared by every metric and every point over
 // the same examples, so differences between points are paired, and a metric costs one pass over the counts.
 #pragma once
 
@@ -21,6 +22,9 @@ struct Columns {
 
 /// A statistic of the column sums, in the order of the columns. Every resample has n rows.
 using SumStatistic = std::function<double(std::span<const double> sums)>;
+
+/// A statistic of how often each example is there: once each in the data, as drawn in a resample.
+using CountStatistic = std::function<double(std::span<const uint8_t> counts)>;
 
 /// A statistic, its bootstrap replicates and its jackknife values. `draws` and `leave_one_out` are empty where the
 /// statistic is not finite on the full data or on a resample: no interval can be given then.
@@ -44,6 +48,8 @@ class Bootstrap {
   size_t draws() const { return draws_; }
   /// `data.n` must be n().
   Resampled resample(const Columns& data, const SumStatistic& statistic) const;
+  /// The same resamples; the statistic is evaluated n() + draws() times on all counts.
+  Resampled resample(const CountStatistic& statistic) const;
 
  private:
   void sum_stored(size_t block, const std::vector<double>& column, double* sums) const;

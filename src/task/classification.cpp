@@ -80,11 +80,11 @@ class Classification : public Task {
       case ClassificationMetric::accuracy:
         return accuracy_value(all);
       case ClassificationMetric::loss:
-        return sum_metric_value(loss_sums(all), all);
+        return metric_value(loss_metric, all);
       case ClassificationMetric::f1:
-        return sum_metric_value(f1_sums(all), all);
+        return metric_value(f1_metric, all);
       default:
-        return sum_metric_value(matthews_sums(all), all);
+        return metric_value(matthews_metric, all);
     }
   }
 
@@ -96,9 +96,9 @@ class Classification : public Task {
       case ClassificationMetric::loss:
         return mean_loss("loss", /*scale=*/1, input, bootstrap_);
       case ClassificationMetric::f1:
-        return resampled_metric("f1", f1_sums, input, bootstrap_);
+        return resampled_metric("f1", f1_metric, input, bootstrap_);
       default:
-        return resampled_metric("matthews", matthews_sums, input, bootstrap_);
+        return resampled_metric("matthews", matthews_metric, input, bootstrap_);
     }
   }
 

@@ -72,15 +72,15 @@ class LanguageModelling : public Task {
       else if (metric == LanguageMetric::bits_per_char)
         results.push_back(mean_loss("bits_per_char", /*scale=*/1 / std::numbers::ln2, input, bootstrap_));
       else
-        results.push_back(resampled_metric("perplexity", perplexity_sums, input, bootstrap_));
+        results.push_back(resampled_metric("perplexity", perplexity_metric, input, bootstrap_));
     }
     return results;
   }
 
   double headline(const Outcomes& all) const override {
     const LanguageMetric first = options_.metrics.front();
-    if (first == LanguageMetric::perplexity) return sum_metric_value(perplexity_sums(all), all);
-    const double loss = sum_metric_value(loss_sums(all), all);
+    if (first == LanguageMetric::perplexity) return metric_value(perplexity_metric, all);
+    const double loss = metric_value(loss_metric, all);
     return first == LanguageMetric::loss ? loss : loss / std::numbers::ln2;
   }
 

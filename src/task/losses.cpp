@@ -19,4 +19,8 @@ torch::Tensor mean_cross_entropy(const torch::Tensor& logits, const torch::Tenso
                                 label_smoothing);
 }
 
+torch::Tensor squared_errors(const torch::Tensor& values, const torch::Tensor& numbers) {
+  return (values.squeeze(1) - numbers.to(values.scalar_type())).square();  // [B]
+}
+
 }  // namespace headprune

@@ -1,4 +1,4 @@
-// Cross entropy per example, shared by the tasks.
+// Losses per example, shared by the tasks.
 #pragma once
 
 #include "core/torch.h"
@@ -12,5 +12,8 @@ torch::Tensor cross_entropy_by_example(const torch::Tensor& logits, const torch:
 /// The mean over all positions of the batch that receive loss; a share `label_smoothing` of the target is spread evenly
 /// over all K. Scalar.
 torch::Tensor mean_cross_entropy(const torch::Tensor& logits, const torch::Tensor& targets, double label_smoothing);
+
+/// l(x) of regression: (values [B, 1] - numbers [B]) squared, in the type of `values`. Differentiable. [B]
+torch::Tensor squared_errors(const torch::Tensor& values, const torch::Tensor& numbers);
 
 }  // namespace headprune

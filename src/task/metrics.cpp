@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "stats/correlation.h"
 #include "stats/intervals.h"
 #include "stats/tests.h"
 
@@ -72,7 +73,24 @@ double matthews_value(std::span<const double> sums, size_t labels) {
   return spread > 0 ? (hits * n - both) / std::sqrt(spread) : 0.0;
 }
 
-SumMetric weighted_sums(const Outcomes& outcomes, SumStatistic statistic) {
+/// Two columns: the numbers, and their predictions. Moved so that each begins with 0, which no correlation notices:
+/// sums of squares then lose no digits to a large mean, and a constant column is exactly 0.
+Columns number_columns(const Outcomes& outcomes) {
+  constexpr double kRounding = 1e-6;
+  std::vector<double> numbers, predictions;
+  double lowest = INFINITY, highest = -INFINITY;
+  for (const Outcome& outcome : outcomes) {
+    numbers.push_back(outcome.number.value() - outcomes.front().number.value());
+    predictions.push_back(outcome.predicted_number - outcomes.front().predicted_number);
+    lowest = std::min(lowest, outcome.predicted_number);
+    highest = std::max(highest, outcome.predicted_number);
+  }
+  if (highest - lowest <= kRounding * std::max(std::abs(lowest), std::abs(highest)))
+    predictions.assign(predictions.size(), 0.0);
+  return {.n = outcomes.size(), .columns = {std::move(numbers), std::move(predictions)}};
+}
+
+ExampleMetric weighted_sums(const Outcomes& outcomes, SumStatistic statistic) {
   Columns columns{.n = outcomes.size(), .columns = {{}, {}}};
   for (const Outcome& outcome : outcomes) {
     columns.columns[0].push_back(outcome.loss * outcome.weight);
@@ -82,6 +100,11 @@ SumMetric weighted_sums(const Outcomes& outcomes, SumStatistic statistic) {
 }
 
 }  // namespace
+
+Resampled ExampleMetric::resample(const Bootstrap& bootstrap) const {
+  if (const auto* of_counts = std::get_if<CountStatistic>(&statistic)) return bootstrap.resample(*of_counts);
+  return bootstrap.resample(columns, std::get<SumStatistic>(statistic));
+}
 
 std::shared_ptr<const Bootstrap> SharedBootstrap::get(size_t n, const MetricInput& input) const {
   const std::lock_guard lock(mutex_);
@@ -93,12 +116,12 @@ std::shared_ptr<const Bootstrap> SharedBootstrap::get(size_t n, const MetricInpu
   return last_;
 }
 
-Resampled SharedBootstrap::base(const std::string& name, const SumMetric& metric,
+Resampled SharedBootstrap::base(const std::string& name, const ExampleMetric& metric,
                                 std::shared_ptr<const Bootstrap> bootstrap) const {
   const std::lock_guard lock(mutex_);
   Base& base = bases_[name];
   if (base.bootstrap != bootstrap || base.columns != metric.columns.columns) {
-    base.resampled = bootstrap->resample(metric.columns, metric.statistic);
+    base.resampled = metric.resample(*bootstrap);
     base.columns = metric.columns.columns;
     base.bootstrap = std::move(bootstrap);
   }
@@ -122,15 +145,9 @@ double accuracy_value(const Outcomes& outcomes) {
          static_cast<double>(outcomes.size());
 }
 
-double sum_metric_value(const SumMetric& metric, const Outcomes& outcomes) {
+double metric_value(ExampleMetric (*make)(const Outcomes&), const Outcomes& outcomes) {
   if (!all_finite(outcomes) || outcomes.empty()) return kNaN;
-  std::vector<double> sums;
-  for (const std::vector<double>& column : metric.columns.columns) {
-    double sum = 0;
-    for (const double value : column) sum += value;
-    sums.push_back(sum);
-  }
-  return metric.statistic(sums);
+  return make(outcomes).resample(Bootstrap(outcomes.size(), /*draws=*/0, /*seed=*/0)).value;
 }
 
 MetricResult accuracy(const MetricInput& input) {
@@ -166,47 +183,66 @@ MetricResult mean_loss(const std::string& name, double scale, const MetricInput&
   result.estimate = weighted_mean_estimate(losses, weights);
   if (input.base) {
     const auto bootstrap = shared.get(input.outcomes.size(), input);
-    const SumMetric now = scaled(input.outcomes), before = scaled(*input.base);
-    result.difference =
-        paired_bootstrap(bootstrap->resample(now.columns, now.statistic), shared.base(name, before, bootstrap));
+    const ExampleMetric now = scaled(input.outcomes), before = scaled(*input.base);
+    result.difference = paired_bootstrap(now.resample(*bootstrap), shared.base(name, before, bootstrap));
   }
   return result;
 }
 
-MetricResult resampled_metric(const std::string& name, SumMetric (*make)(const Outcomes&), const MetricInput& input,
+MetricResult resampled_metric(const std::string& name, ExampleMetric (*make)(const Outcomes&), const MetricInput& input,
                               const SharedBootstrap& shared) {
   if (!usable(input)) return nonfinite(name, input);
   const auto bootstrap = shared.get(input.outcomes.size(), input);
-  const SumMetric now = make(input.outcomes);
-  const Resampled resampled = bootstrap->resample(now.columns, now.statistic);
+  const ExampleMetric now = make(input.outcomes);
+  const Resampled resampled = now.resample(*bootstrap);
   MetricResult result;
   result.name = name;
   result.estimate = bootstrap_estimate(resampled);
   if (input.base) {
-    const SumMetric before = make(*input.base);
+    const ExampleMetric before = make(*input.base);
     result.difference = paired_bootstrap(resampled, shared.base(name, before, bootstrap));
   }
   return result;
 }
 
-SumMetric loss_sums(const Outcomes& outcomes) {
+ExampleMetric loss_metric(const Outcomes& outcomes) {
   return weighted_sums(outcomes, [](std::span<const double> sums) { return sums[0] / sums[1]; });
 }
 
-SumMetric perplexity_sums(const Outcomes& outcomes) {
+ExampleMetric perplexity_metric(const Outcomes& outcomes) {
   return weighted_sums(outcomes, [](std::span<const double> sums) { return std::exp(sums[0] / sums[1]); });
 }
 
-SumMetric f1_sums(const Outcomes& outcomes) {
+ExampleMetric f1_metric(const Outcomes& outcomes) {
   const auto labels = static_cast<size_t>(label_count(outcomes));
   return {.columns = confusion_columns(outcomes),
           .statistic = [labels](std::span<const double> sums) { return f1_value(sums, labels); }};
 }
 
-SumMetric matthews_sums(const Outcomes& outcomes) {
+ExampleMetric matthews_metric(const Outcomes& outcomes) {
   const auto labels = static_cast<size_t>(label_count(outcomes));
   return {.columns = confusion_columns(outcomes),
           .statistic = [labels](std::span<const double> sums) { return matthews_value(sums, labels); }};
+}
+
+ExampleMetric pearson_metric(const Outcomes& outcomes) {
+  Columns columns = number_columns(outcomes);
+  const std::vector<double> a = columns.columns[0], b = columns.columns[1];
+  for (const auto& [left, right] : {std::pair(&a, &a), std::pair(&b, &b), std::pair(&a, &b)}) {
+    std::vector<double>& product = columns.columns.emplace_back();
+    for (size_t i = 0; i < a.size(); ++i) product.push_back((*left)[i] * (*right)[i]);
+  }
+  columns.columns.emplace_back(a.size(), 1.0);
+  return {.columns = std::move(columns), .statistic = [](std::span<const double> sums) {
+            return correlation_of_sums(
+                {.n = sums[5], .a = sums[0], .b = sums[1], .aa = sums[2], .bb = sums[3], .ab = sums[4]});
+          }};
+}
+
+ExampleMetric spearman_metric(const Outcomes& outcomes) {
+  Columns columns = number_columns(outcomes);
+  CountStatistic of_counts = SpearmanOfCounts(columns.columns[0], columns.columns[1]);
+  return {.columns = std::move(columns), .statistic = std::move(of_counts)};
 }
 
 }  // namespace headprune

@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "stats/bootstrap.h"
@@ -13,10 +14,12 @@
 
 namespace headprune {
 
-/// Columns whose sums determine a metric, and the metric as a function of those sums.
-struct SumMetric {
-  Columns columns;
-  SumStatistic statistic;
+/// A metric of these examples: a function of the sums of its columns, or of how often each example is there.
+struct ExampleMetric {
+  Columns columns;  // one row an example; what a CountStatistic looks at stands here too
+  std::variant<SumStatistic, CountStatistic> statistic;
+
+  Resampled resample(const Bootstrap& bootstrap) const;
 };
 
 /// Resamples shared by every metric and point over as many examples: differences between points are paired, and the
@@ -25,7 +28,8 @@ class SharedBootstrap {
  public:
   std::shared_ptr<const Bootstrap> get(size_t n, const MetricInput& input) const;
   /// Metric `name` of the unpruned model, which every point of a seed is compared with: resampled once.
-  Resampled base(const std::string& name, const SumMetric& metric, std::shared_ptr<const Bootstrap> bootstrap) const;
+  Resampled base(const std::string& name, const ExampleMetric& metric,
+                 std::shared_ptr<const Bootstrap> bootstrap) const;
 
  private:
   struct Base {
@@ -48,22 +52,27 @@ bool all_finite(const Outcomes& outcomes);
 MetricResult accuracy(const MetricInput& input);
 /// Sum of losses over sum of weights, times `scale`: normal interval, paired bootstrap.
 MetricResult mean_loss(const std::string& name, double scale, const MetricInput& input, const SharedBootstrap& shared);
-/// Any other metric: BCa interval, paired bootstrap. `make` turns outcomes into columns.
-MetricResult resampled_metric(const std::string& name, SumMetric (*make)(const Outcomes&), const MetricInput& input,
+/// Any other metric: BCa interval, paired bootstrap.
+MetricResult resampled_metric(const std::string& name, ExampleMetric (*make)(const Outcomes&), const MetricInput& input,
                               const SharedBootstrap& shared);
 
 /// The metric without uncertainty.
 double accuracy_value(const Outcomes& outcomes);
-double sum_metric_value(const SumMetric& metric, const Outcomes& outcomes);
+double metric_value(ExampleMetric (*make)(const Outcomes&), const Outcomes& outcomes);
 
 /// sum(w l) / sum(w): nats per position that receives loss.
-SumMetric loss_sums(const Outcomes& outcomes);
+ExampleMetric loss_metric(const Outcomes& outcomes);
 /// exp of that.
-SumMetric perplexity_sums(const Outcomes& outcomes);
+ExampleMetric perplexity_metric(const Outcomes& outcomes);
 /// Two labels: F1 of label 1. More: the unweighted mean of the labels' F1 (macro), over the labels that occur as target
 /// or prediction. A label never predicted right has F1 0.
-SumMetric f1_sums(const Outcomes& outcomes);
+ExampleMetric f1_metric(const Outcomes& outcomes);
 /// Matthews correlation; for more than two labels R_K (Gorodkin 2004). 0 when all targets or all predictions are equal.
-SumMetric matthews_sums(const Outcomes& outcomes);
+ExampleMetric matthews_metric(const Outcomes& outcomes);
+/// Of the numbers and their predictions, Pearson's correlation and Spearman's (average ranks, taken anew in every
+/// resample). 0 when all numbers or all predictions are equal; predictions are where they differ by less than a
+/// millionth of the largest, which is float32's rounding: without heads, a model says the same of every text.
+ExampleMetric pearson_metric(const Outcomes& outcomes);
+ExampleMetric spearman_metric(const Outcomes& outcomes);
 
 }  // namespace headprune

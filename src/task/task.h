@@ -16,11 +16,13 @@ namespace headprune {
 
 /// What one example came to under one mask. Kept in the split's order, so that two masks compare example by example.
 struct Outcome {
-  double loss = 0;         // l(x): mean over the positions of x that receive loss
-  double weight = 1;       // number of those positions
-  int64_t target = -1;     // classification
-  int64_t predicted = -1;  // classification: -1 where a logit is not finite
-  int64_t labels = 0;      // classification: how many there are; decides which F1 and Matthews is meant
+  double loss = 0;                    // l(x): mean over the positions of x that receive loss
+  double weight = 1;                  // number of those positions
+  int64_t target = -1;                // classification
+  int64_t predicted = -1;             // classification: -1 where a logit is not finite
+  int64_t labels = 0;                 // classification: how many there are; decides which F1 and Matthews is meant
+  std::optional<double> number = {};  // regression: what was to be predicted
+  double predicted_number = 0;        // regression
 };
 using Outcomes = std::vector<Outcome>;
 
@@ -39,6 +41,7 @@ struct MetricInput {
 class Task {
  public:
   virtual ~Task() = default;
+  /// What its examples must have.
   virtual DataKind data_kind() const = 0;
   /// In the order asked for; the first is the one that curves and tables show.
   virtual std::vector<MetricInfo> metrics() const = 0;

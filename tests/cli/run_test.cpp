@@ -186,14 +186,16 @@ TEST_CASE("--smoke goes through the whole flow with two points a sweep and table
   CHECK(points == 4);
 }
 
-TEST_CASE("starters run as they are: init prints one that validates", "[cli]") {
+TEST_CASE("starters run as they are: what init prints validates", "[cli]") {
   const TestFolder scratch;
-  const Finished starter = headprune_in(scratch.path(), {"init"});
-  REQUIRE(starter.code == 0);
-  write_file(scratch / "my.yaml", starter.out);
-  const Finished valid = headprune_in(scratch.path(), {"validate", "my.yaml"});
-  INFO(valid.err);
-  CHECK(valid.code == 0);
+  for (const char* task : {"classification", "regression"}) {
+    const Finished starter = headprune_in(scratch.path(), {"init", "--task", task});
+    REQUIRE(starter.code == 0);
+    write_file(scratch / "my.yaml", starter.out);
+    const Finished valid = headprune_in(scratch.path(), {"validate", "my.yaml"});
+    INFO(valid.err);
+    CHECK(valid.code == 0);
+  }
   CHECK(headprune_in(scratch.path(), {"init", "--task", "dancing"}).code == 2);
   CHECK(headprune_in(scratch.path(), {"init", "--model", "decoder"}).code == 2);
 }
@@ -203,7 +205,7 @@ TEST_CASE("list shows every plug-in with its options", "[cli]") {
   const std::pair<const char*, std::vector<const char*>> expected[] = {
       {"scores", {"entropy", "gradient_l1", "output_l2", "random"}},
       {"rules", {"from_file", "iterative", "one_shot"}},
-      {"tasks", {"classification", "language_modelling"}},
+      {"tasks", {"classification", "language_modelling", "regression"}},
       {"models", {"bert", "decoder", "distilbert", "encoder", "gpt2", "roberta"}},
       {"data", {"synthetic", "text", "tsv"}}};
   for (const auto& [what, names] : expected) {

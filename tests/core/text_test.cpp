@@ -104,6 +104,16 @@ TEST_CASE("sizes for people", "[core]") {
   CHECK(bytes_text(UINT64_MAX) == "16.0 EiB");
 }
 
+TEST_CASE("numbers are whole texts, finite and without the locale", "[core]") {
+  CHECK(parse_number("0.5") == 0.5);
+  CHECK(parse_number("-3") == -3);
+  CHECK(parse_number("1e-4") == 1e-4);
+  for (const char* bad : {"", "1.5x", " 1", "1,5", "nan", "inf", "1e999", "+1"}) {
+    INFO(bad);
+    CHECK_FALSE(parse_number(bad));
+  }
+}
+
 TEST_CASE("times have milliseconds and the Z of UTC", "[core]") {
   const std::regex form(R"(20\d\d-[01]\d-[0-3]\dT[0-2]\d:[0-5]\d:[0-6]\d\.\d{3}Z)");
   CHECK(std::regex_match(utc_now(), form));

@@ -128,3 +128,16 @@ TEST_CASE("make_batches covers a split", "[data]") {
   CHECK(batches[1].tokens.size(1) == 4);
   CHECK_FALSE(batches[1].padded);
 }
+
+TEST_CASE("a batch holds labels, numbers or targets, whichever its examples have", "[data]") {
+  const auto with_number = [](double number) {
+    return Example{.tokens = {2, 3}, .token_types = {}, .special = {}, .label = -1, .targets = {}, .number = number};
+  };
+  const Batch batch = make_batch({with_number(0.1), with_number(-7)}, {1, 0}, torch::kCPU);
+  REQUIRE(batch.numbers.defined());
+  CHECK(batch.numbers.scalar_type() == torch::kFloat64);
+  CHECK(batch.numbers[0].item<double>() == -7);
+  CHECK(batch.numbers[1].item<double>() == 0.1);
+  CHECK_FALSE(batch.labels.defined());
+  CHECK_FALSE(batch.targets.defined());
+}

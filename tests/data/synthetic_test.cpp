@@ -102,3 +102,17 @@ TEST_CASE("options of synthetic data that cannot be are refused", "[data]") {
   const auto other = std::make_shared<const Vocabulary>(Vocabulary::of({"a"}));
   CHECK_THROWS_WITH(source("type: synthetic")->load({.seed = 1, .tokenizer = other}), ContainsSubstring("vocabulary"));
 }
+
+TEST_CASE("for regression the value that is asked for is the number", "[data]") {
+  const auto synthetic = source("type: synthetic, examples: {train: 50, dev: 5, test: 5}, noise: 0.2");
+  const Dataset labelled = synthetic->load({.seed = 4, .tokenizer = nullptr});
+  const Dataset numbered = synthetic->load({.seed = 4, .tokenizer = nullptr, .kind = DataKind::numbered});
+  CHECK(labelled.labels.size() == 4);
+  CHECK(numbered.labels.empty());
+  for (size_t i = 0; i < 50; ++i) {
+    const Example &one = labelled.train->examples[i], &other = numbered.train->examples[i];
+    CHECK(one.tokens == other.tokens);
+    CHECK(other.number == static_cast<double>(one.label));
+    CHECK_FALSE(one.number);
+  }
+}

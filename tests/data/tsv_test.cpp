@@ -209,3 +209,28 @@ TEST_CASE("file names of the parts can be given, or one file that is the train p
   CHECK(one.select->examples.size() == 4);
   CHECK(one.report->examples.size() == 6);
 }
+
+TEST_CASE("for regression the label column holds numbers, and text that is none is named by file and line", "[data]") {
+  const auto load_numbers = [](const std::string& text, const std::string& options = "") {
+    TestFolder folder;
+    for (const char* name : {"train.tsv", "dev.tsv", "test.tsv"}) folder.write(name, text);
+    return source("type: tsv, path: ." + options, folder.path())
+        ->load({.seed = 1, .tokenizer = nullptr, .kind = DataKind::numbered});
+  };
+  const Dataset data = load_numbers("good film\t4.25\nbad film\t-1e-1\nfilm\t3\n");
+  CHECK(data.kind == DataKind::numbered);
+  CHECK(data.labels.empty());
+  CHECK(spell(data, data.train->examples[0]) == "[CLS] good film");
+  CHECK(data.train->examples[0].number == 4.25);
+  CHECK(data.train->examples[1].number == -0.1);
+  CHECK(data.train->examples[0].label == -1);
+  CHECK(data.train->sha256 != load_numbers("good film\t4.26\nbad film\t-1e-1\nfilm\t3\n").train->sha256);
+  for (const char* bad : {"high", "1,5", "nan", "inf", " 1", "1 ", "0x10", "1e999"}) {
+    INFO(bad);
+    CHECK_THROWS_WITH(load_numbers(fmt::format("good\t1\nbad\t{}\n", bad)),
+                      ContainsSubstring(fmt::format("train.tsv:2: '{}' in column '1' is not a number", bad)));
+  }
+  CHECK_THROWS_WITH(load_numbers("good\t1\nbad\t1\n"), ContainsSubstring("every number in column '1' is the same"));
+  CHECK_THROWS_WITH(load_numbers("good\t1\nbad\t2\n", ", labels: ['1', '2']"),
+                    ContainsSubstring("data.labels is for classification"));
+}

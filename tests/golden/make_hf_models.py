@@ -12,14 +12,14 @@ expected.json (numbers: float64 computation on the float32 weights, 9 significan
   transformers, torch     versions that computed it
   output                  what the values are: "logits" or "last_hidden_state"; also the name of their keys
   batch                   tokens [N][T] padded at the end with pad_id; lengths [N]; token_types [N][T] (bert only);
-                          labels [N] (classifiers only)
-  OUTPUT                  of the whole batch, with an attention mask. Classifiers: [N][labels]. Others:
+                          labels [N] (classifiers only); numbers [N] (regression only)
+  OUTPUT                  of the whole batch, with an attention mask. Classifiers: [N][labels]; regression: [N][1]. Others:
                           [N][length][width], real positions only
   alone                   {OUTPUT}: the same, each sequence by itself without padding
   masked                  list of {removed, OUTPUT}: padded batch, head_mask 0 at the removed heads {"layer": [heads]};
                           the second one empties a whole layer
   pruned                  {removed, OUTPUT}: padded batch, after prune_heads() on a fresh copy
-  losses [N]              cross entropy by example; gpt2: mean over the next-token targets of the sequence
+  losses [N]              cross entropy by example; regression: squared error; gpt2: mean over the next-token targets of the sequence
   gate_gradients          [N][layers][heads]: d losses[i] / d head_mask of example i, at ones, padded batch
 Cases without values of their own: {"same_as": CASE}.
 
@@ -60,6 +60,7 @@ def bert_config(**more):
 # case: (seed, class, configuration). DistilBERT's eps is 1e-12 in its code; its configuration has no key for it.
 CASES = {
     "bert_classifier": (1, transformers.BertForSequenceClassification, lambda: bert_config(num_labels=LABELS)),
+    "bert_regression": (6, transformers.BertForSequenceClassification, lambda: bert_config(num_labels=1)),
     "bert_bare": (2, transformers.BertModel, bert_config),
     "distilbert_classifier": (
         3, transformers.DistilBertForSequenceClassification,
@@ -148,8 +149,12 @@ class Batch:
             self.tokens[i, :length] = torch.from_numpy(random.randint(self.pad_id + 1, VOCABULARY, length))
             if self.types is not None:
                 self.types[i, random.randint(1, length + 1):length] = 1  # the second sentence of a pair
-        classifier = config.architectures[0].endswith("SequenceClassification")
-        self.labels = torch.from_numpy(random.randint(0, LABELS, len(self.lengths))) if classifier else None
+        self.one_each = config.architectures[0].endswith("SequenceClassification")
+        self.labels = self.numbers = None
+        if self.one_each and config.num_labels == 1:
+            self.numbers = torch.from_numpy(random.standard_normal(len(self.lengths)))
+        elif self.one_each:
+            self.labels = torch.from_numpy(random.randint(0, LABELS, len(self.lengths)))
         self.present = torch.arange(width) < torch.tensor(self.lengths).unsqueeze(1)  # [N, T]
 
     def inputs(self):
@@ -166,12 +171,16 @@ class Batch:
             result["token_types"] = self.types.tolist()
         if self.labels is not None:
             result["labels"] = self.labels.tolist()
+        if self.numbers is not None:
+            result["numbers"] = rounded(self.numbers)
         return result
 
     def losses(self, logits):
         """One loss an example. [N]"""
         if self.labels is not None:
             return torch.nn.functional.cross_entropy(logits, self.labels, reduction="none")
+        if self.numbers is not None:
+            return (logits.squeeze(1) - self.numbers).square()
         losses = []
         for i, length in enumerate(self.lengths):
             losses.append(torch.nn.functional.cross_entropy(logits[i, :length - 1], self.tokens[i, 1:length]))
@@ -210,7 +219,7 @@ def expected(case, folder):
     def values(model, inputs, lengths, **more):
         """List over examples: [labels], or [length, width] at real positions."""
         found = getattr(model(**inputs, **more), output)
-        return list(found) if batch.labels is not None else [found[i, :n] for i, n in enumerate(lengths)]
+        return list(found) if batch.one_each else [found[i, :n] for i, n in enumerate(lengths)]
 
     def as_json(found):
         return [rounded(one) for one in found]
@@ -237,6 +246,10 @@ def expected(case, folder):
         # A gate of its own for each example, so that examples do not mix.
         gates = torch.ones(LAYERS, len(batch.lengths), HEADS, 1, 1, dtype=torch.float64, requires_grad=True)
         losses = batch.losses(model(**batch.inputs(), head_mask=gates).logits)
+        if batch.numbers is not None:  # the loss that transformers trains with
+            theirs = model(**batch.inputs(), labels=batch.numbers).loss
+            if abs(theirs - losses.mean()) > 1e-10:
+                raise SystemExit(f"{case}: the mean squared error is {losses.mean()}, transformers says {theirs}")
         gradients, = torch.autograd.grad(losses.sum(), gates)
         result["losses"] = rounded(losses)
         result["gate_gradients"] = rounded(gradients[..., 0, 0].transpose(0, 1))  # [N, layers, heads]

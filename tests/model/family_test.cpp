@@ -47,7 +47,9 @@ TEST_CASE("options become a model of these sizes", "[model]") {
   const auto encoder = family(
       "{type: encoder, d_model: 12, layers: 2, heads: 3, d_value: 5, activation: relu, norm: post, positions: "
       "sinusoidal, pooling: mean, dropout: 0.25}");
-  CHECK(encoder->data_kind() == DataKind::labelled);
+  CHECK(encoder->predicts(DataKind::labelled));
+  CHECK(encoder->predicts(DataKind::numbered));
+  CHECK_FALSE(encoder->predicts(DataKind::language));
   CHECK_FALSE(encoder->load_path().has_value());
   REQUIRE(encoder->blocks().size() == 2);
   CHECK(encoder->blocks()[1].id == BlockId{Kind::encoder, 1});
@@ -64,7 +66,8 @@ TEST_CASE("options become a model of these sizes", "[model]") {
   CHECK(model->is_training());
 
   const auto decoder = family("{type: decoder, d_model: 8, layers: 1, heads: 2, tie_embeddings: false}");
-  CHECK(decoder->data_kind() == DataKind::language);
+  CHECK(decoder->predicts(DataKind::language));
+  CHECK_FALSE(decoder->predicts(DataKind::numbered));
   const auto language_model = decoder->build(input_of(0));
   CHECK(decoder->parameter_estimate(input_of(0)) == parameter_count(*language_model));
   CHECK(language_model->forward(small_batch()).values.sizes() == torch::IntArrayRef({3, 6, 11}));

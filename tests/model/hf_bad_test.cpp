@@ -145,3 +145,21 @@ TEST_CASE("a model that does not fit the data is refused before anything is comp
   input.labels = {"0", "1", "2"};
   CHECK(model.error(input).empty());
 }
+
+TEST_CASE("one output is regression's: the other task, and other problem types, are refused", "[hf]") {
+  const ModelInput one = {.vocabulary_size = 50, .outputs = 1, .max_length = 20};
+  const Damaged regression("bert_regression"), classifier("bert_classifier");
+  CHECK(regression.error(one).empty());
+  CHECK_THAT(regression.error(), ContainsSubstring("the model has one output, for regression, and the data 3 labels"));
+  CHECK_THAT(classifier.error(one), ContainsSubstring("the model has 3 labels and task regression needs one output"));
+  regression.config("problem_type", "regression");
+  CHECK(regression.error(one).empty());
+  regression.config("problem_type", "single_label_classification");
+  CHECK_THAT(regression.error(one), ContainsSubstring("with one output only regression is supported"));
+  classifier.config("problem_type", "single_label_classification");
+  CHECK(classifier.error().empty());
+  classifier.config("problem_type", "regression");
+  CHECK_THAT(classifier.error(), ContainsSubstring("with 3 outputs that is not supported"));
+  classifier.config("problem_type", "multi_label_classification");
+  CHECK_THAT(classifier.error(), ContainsSubstring("supported are single_label_classification and regression"));
+}

@@ -18,6 +18,8 @@ HfGolden::HfGolden(const std::string& name) : folder(fs::path(HEADPRUNE_SOURCE_D
     if (batch.contains("token_types")) example.token_types = cut("token_types");
     if (batch.contains("labels")) {
       example.label = batch["labels"][i].get<int64_t>();
+    } else if (batch.contains("numbers")) {
+      example.number = batch["numbers"][i].get<double>();
     } else {
       example.targets.assign(example.tokens.begin() + 1, example.tokens.end());
       example.targets.push_back(kNoTarget);
@@ -34,7 +36,10 @@ Batch HfGolden::batch() const {
 
 Batch HfGolden::alone(int64_t example) const { return make_batch(examples, {example}, torch::kCPU); }
 
-int64_t HfGolden::outputs() const { return expected["batch"].contains("labels") ? 3 : 0; }
+int64_t HfGolden::outputs() const {
+  if (expected["batch"].contains("numbers")) return 1;
+  return expected["batch"].contains("labels") ? 3 : 0;
+}
 
 HeadSet heads_of(const Json& layers, Kind kind) { return HeadSet::from_json({{to_string(kind), layers}}); }
 

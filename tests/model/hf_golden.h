@@ -21,7 +21,7 @@ struct HfGolden {
   explicit HfGolden(const std::string& name);
   Batch batch() const;                 // all examples, padded
   Batch alone(int64_t example) const;  // one, unpadded
-  int64_t outputs() const;             // labels; 0 for a language model
+  int64_t outputs() const;             // labels; 1 for regression; 0 for a language model
   std::shared_ptr<Transformer> model() const { return load_model(read_model_folder(folder), torch::kCPU); }
 };
 

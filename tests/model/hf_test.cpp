@@ -9,7 +9,8 @@ using namespace headprune::testing;
 
 namespace {
 
-const char* const kCases[] = {"bert_classifier", "distilbert_classifier", "roberta_classifier", "gpt2_lm"};
+const char* const kCases[] = {"bert_classifier", "bert_regression", "distilbert_classifier", "roberta_classifier",
+                              "gpt2_lm"};
 constexpr double kClose = 1e-5;
 
 NamedTensors tensors_in(const fs::path& folder) { return read_tensors(folder / "model.safetensors"); }
@@ -23,8 +24,9 @@ void check_equal(const NamedTensors& a, const NamedTensors& b) {
   }
 }
 
-/// Mean cross-entropy of each example: of its label, or over its targets. [B]
+/// Squared error of each example, or mean cross-entropy: of its label, or over its targets. [B]
 torch::Tensor losses(const torch::Tensor& values, const Batch& batch) {
+  if (batch.numbers.defined()) return (values.squeeze(1) - batch.numbers).square();
   if (batch.labels.defined()) return at::cross_entropy_loss(values, batch.labels, {}, at::Reduction::None);
   const torch::Tensor each =
       at::cross_entropy_loss(values.flatten(0, 1), batch.targets.flatten(), {}, at::Reduction::None, kNoTarget);
@@ -102,6 +104,12 @@ TEST_CASE("a bare encoder gives transformers' states, and a classifier only wher
   CHECK(logits_difference(model->encode(golden.batch()).values, golden.expected["last_hidden_state"]) < kClose);
   CHECK(model->forward(golden.batch()).values.sizes() == torch::IntArrayRef({5, 4}));
   CHECK(model->config()["id2label"]["3"] == "d");
+  // For regression one output, which config.json says in transformers' words.
+  input.outputs = 1;
+  input.labels = {};
+  const Json config = build_loaded(read_model_folder(golden.folder), input)->config();
+  CHECK(config["id2label"] == Json{{"0", "LABEL_0"}});
+  CHECK(config["problem_type"] == "regression");
   input.trains = false;
   CHECK_THROWS_AS(build_loaded(read_model_folder(golden.folder), input), Error);
 }
