@@ -32,6 +32,19 @@ fs::path model_of(const fs::path& run, const Record& record, int64_t seed) {
   return path.is_absolute() ? path : run / path;
 }
 
+/// The model folder of a point that was trained on after pruning.
+fs::path own_weights_of(const fs::path& run, const PointResult& point) {
+  if (point.weights.empty())
+    fail(ExitCode::run_failed,
+         "point {} was evaluated on weights that were fine-tuned after pruning, and those were not kept; set "
+         "keep_weights: last or all in its sweep and run again, or export a point of a one_shot sweep",
+         point.point);
+  if (!fs::exists(run / point.weights))
+    fail(ExitCode::run_failed, "{} is gone: the weights of point {} were kept there", (run / point.weights).string(),
+         point.point);
+  return run / point.weights;
+}
+
 /// A model that the run loaded must still be what it was.
 void require_unchanged(const Json& inputs) {
   for (const Json& input : inputs) {
@@ -51,12 +64,7 @@ ExitCode export_model_of(const ExportArguments& arguments) {
   if (!fs::exists(run / kRunJson)) fail(ExitCode::usage, "{} is not a run folder (no run.json)", run.string());
   const Record record = read_record(run);
   const PointResult& point = find_point(record, arguments.point);
-  if (point.fine_tuned)
-    fail(ExitCode::run_failed,
-         "point {} was evaluated on weights that were fine-tuned after pruning, and those are not kept; export a point "
-         "of a one_shot sweep, or fine-tune the exported model",
-         point.point);
-  const fs::path model = model_of(run, record, point.spec.seed);
+  const fs::path model = point.fine_tuned ? own_weights_of(run, point) : model_of(run, record, point.spec.seed);
   if (model.is_absolute()) require_unchanged(read_run_context(run).inputs);
   const ExportResult result =
       export_model({.model = model,

@@ -9,6 +9,18 @@
 namespace headprune {
 namespace {
 
+enum class KeepWeights { none, last, all };
+
+}  // namespace
+
+template <>
+struct EnumNames<KeepWeights> {
+  static constexpr std::pair<const char*, KeepWeights> names[] = {
+      {"none", KeepWeights::none}, {"last", KeepWeights::last}, {"all", KeepWeights::all}};
+};
+
+namespace {
+
 class Iterative final : public PruneRule {
  public:
   struct Options : RankingOptions {
@@ -16,6 +28,7 @@ class Iterative final : public PruneRule {
     std::optional<double> fraction_per_step;
     double until_fraction = 1;
     int64_t fine_tune_steps = 0;
+    KeepWeights keep_weights = KeepWeights::none;
 
     template <class V>
     void fields(V& v) {
@@ -30,10 +43,17 @@ class Iterative final : public PruneRule {
       v("fine_tune_steps", fine_tune_steps,
         "training steps after each removal, with the removed heads' gates fixed at 0; needs the section train",
         at_least(0));
+      v("keep_weights", keep_weights,
+        "fine-tuned points whose weights stay in the run folder, for `export`: none, the last of each curve, or all");
     }
     CrossProblems problems() const {
-      if (!heads_per_step || !fraction_per_step) return {};
-      return {{"fraction_per_step", "heads_per_step says the same in another unit; drop one of the two"}};
+      CrossProblems found;
+      if (heads_per_step && fraction_per_step)
+        found.emplace_back("fraction_per_step", "heads_per_step says the same in another unit; drop one of the two");
+      if (keep_weights != KeepWeights::none && fine_tune_steps == 0)
+        found.emplace_back("keep_weights",
+                           "without fine_tune_steps every point has the model's own weights: leave it out");
+      return found;
     }
   };
   explicit Iterative(Options options) : options_(std::move(options)) {}
@@ -48,6 +68,9 @@ class Iterative final : public PruneRule {
     plan.points = (removals + 1) * curves;
     plan.scorings = std::max<int64_t>(0, removals - 1) * curves;
     plan.train_steps = removals * options_.fine_tune_steps * curves;
+    if (options_.keep_weights != KeepWeights::none)
+      plan.kept_models =
+          (options_.keep_weights == KeepWeights::all ? removals : std::min<int64_t>(1, removals)) * curves;
     plan.messages = steps.messages;
     return plan;
   }
@@ -123,6 +146,8 @@ class Iterative final : public PruneRule {
       point.forward = forward;
       point.backward = backward;
       point.fine_tuned = trains;
+      point.keep_weights = options_.keep_weights == KeepWeights::all ||
+                           (options_.keep_weights == KeepWeights::last && step == std::ssize(steps.targets));
       if (!input.host.done(point.spec)) input.host.evaluate(model, point);
     }
   }

@@ -24,6 +24,7 @@ struct PlannedPoint {
   HeadSet removed;
   int64_t forward = 0, backward = 0;  // passes spent to get here: scoring and fine-tuning
   bool fine_tuned = false;            // weights differ from the intact model's: never merged with an equal mask
+  bool keep_weights = false;          // fine-tuned ones, so that the point can be exported
 };
 
 /// What a rule may ask of the run.
@@ -64,6 +65,7 @@ struct SweepPlan {
   int64_t points = 0;
   int64_t scorings = 0;               // passes over the score split beyond the score stage
   int64_t train_steps = 0;            // fine-tuning steps in all
+  int64_t kept_models = 0;            // points whose weights are kept
   std::vector<std::string> messages;  // merged fractions
 };
 

@@ -119,6 +119,8 @@ Json PointResult::to_json() const {
   json["heads_total"] = heads_total;
   json["removed"] = removed.to_json();
   if (fine_tuned) json["fine_tuned"] = true;
+  write_text(json, "weights", weights);
+  write_text(json, "weights_manifest_sha256", weights_manifest_sha256);
   json["mask_sha256"] = mask;
   json["params"] = params;
   json["attention_flops_per_token"] = attention_flops_per_token;
@@ -150,6 +152,8 @@ PointResult PointResult::from_json(const Json& json) {
   result.heads_total = read_field<int64_t>(json, "heads_total");
   result.removed = HeadSet::from_json(read_field<Json>(json, "removed"));
   result.fine_tuned = read_or<bool>(json, "fine_tuned", false);
+  result.weights = read_or<std::string>(json, "weights", "");
+  result.weights_manifest_sha256 = read_or<std::string>(json, "weights_manifest_sha256", "");
   result.mask = read_field<std::string>(json, "mask_sha256");
   result.params = read_field<int64_t>(json, "params");
   result.attention_flops_per_token = read_field<int64_t>(json, "attention_flops_per_token");

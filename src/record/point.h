@@ -49,7 +49,8 @@ struct PointResult {
   int64_t heads_total = 0;  // heads that may go under the rule or table
   HeadSet removed;
   bool fine_tuned = false;  // weights differ from the intact model's: never merged with an equal mask
-  std::string mask;         // mask_sha256
+  std::string weights, weights_manifest_sha256;  // model folder inside the run folder, where they were kept
+  std::string mask;                              // mask_sha256
   int64_t params = 0;
   int64_t attention_flops_per_token = 0;
   int64_t forward = 0, backward = 0;  // passes spent to get to the point

@@ -126,6 +126,8 @@ fs::path model_folder(int64_t seed, bool several_seeds) {
   return several_seeds ? fs::path("model") / fmt::format("seed-{}", seed) : fs::path("model");
 }
 
+fs::path point_folder(const std::string& point) { return fs::path("points") / point; }
+
 fs::path train_folder(int64_t seed) { return fs::path("train") / fmt::format("seed-{}", seed); }
 
 Json RunContext::to_json() const {

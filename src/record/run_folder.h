@@ -24,6 +24,8 @@ inline constexpr const char* kSamples = "samples";
 
 /// model/, or model/seed-<s>/ with several seeds. Relative to the run folder.
 std::filesystem::path model_folder(int64_t seed, bool several_seeds);
+/// points/<point>/: the model of a point with weights of its own, where they are kept. Relative to the run folder.
+std::filesystem::path point_folder(const std::string& point);
 /// train/seed-<s>/
 std::filesystem::path train_folder(int64_t seed);
 

@@ -100,6 +100,7 @@ std::vector<std::string> verify_run(const fs::path& run_folder) {
     check_folder(run_folder, model.path, model.manifest_sha256, problems);
   }
   for (const auto& [id, point] : record.points) {
+    if (!point.weights.empty()) check_folder(run_folder, point.weights, point.weights_manifest_sha256, problems);
     if (!point.samples_sha256.empty()) {
       check_digest(run_folder / kSamples / (id + ".jsonl"), point.samples_sha256, problems);
     }

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/files.h"
 #include "core/hash.h"
 #include "core/log.h"
 #include "core/random.h"
 #include "core/stop.h"
+#include "model/checkpoint.h"
 #include "model/cost.h"
 #include "record/samples.h"
 #include "train/trainer.h"
@@ -51,11 +53,11 @@ std::vector<Sample> samples_of(const Outcomes& outcomes, const Split& split) {
       sample.target = outcomes[i].target;
       sample.pred = outcomes[i].predicted;
       sample.correct = outcomes[i].target == outcomes[i].predicted;
-    }
-    samples.push_back(std::move(sample));
     } else if (outcomes[i].number) {
       sample.target = *outcomes[i].number;
       sample.pred = measurement_json(outcomes[i].predicted_number);
+    }
+    samples.push_back(std::move(sample));
   }
   return samples;
 }
@@ -88,12 +90,21 @@ void Host::evaluate(Model& model, const PlannedPoint& point) {
       if (!std::isfinite(metric.estimate.value))
         return failed(result.point, "nonfinite", fmt::format("{} is not finite under this mask", metric.name));
   }
+  if (point.keep_weights) keep_weights(model, point, result);
   result.dur_s = seconds_since(start);
   workspace_.journal.point_done(result);
   run_.known.add(result);
   ++workspace_.points.done;
   workspace_.status.set_points(workspace_.points);
   workspace_.status.heartbeat();
+}
+
+/// The folder holds the pruned model, so that opened by itself it is the model of the point.
+void Host::keep_weights(const Model& model, const PlannedPoint& point, PointResult& result) const {
+  const auto pruned = model.copy();
+  pruned->remove_heads(point.removed);
+  result.weights = point_folder(result.point).string();
+  result.weights_manifest_sha256 = save_model(workspace_, *pruned, result.mask, workspace_.folder / result.weights);
 }
 
 PointResult Host::describe(Model& model, const PlannedPoint& point) const {
@@ -199,6 +210,15 @@ SelectValues Host::select(Model& model, const std::vector<HeadSet>& masks) {
   passes_.forward += selected.forward;
   workspace_.status.heartbeat();
   return selected;
+}
+
+std::string save_model(const Workspace& workspace, const Model& model, const std::string& mask,
+                       const fs::path& folder) {
+  make_folders(folder.parent_path());
+  FolderWriter writer(folder);
+  write_model(writer, model, workspace.dataset.tokenizer.get(),
+              {{"headprune.experiment_id", workspace.experiment_id}, {"headprune.mask_sha256", mask}});
+  return writer.commit();
 }
 
 std::optional<Importance> recorded_importance(const Record& record, const ScoreKey& key, const Blocks& blocks) {

@@ -36,6 +36,7 @@ class Host final : public SweepHost, public SensitivityHost {
  private:
   PointResult describe(Model& model, const PlannedPoint& point) const;
   void measure(Model& model, const PlannedPoint& point, PointResult& result);
+  void keep_weights(const Model& model, const PlannedPoint& point, PointResult& result) const;
   void failed(const std::string& id, const std::string& reason, const std::string& message);
   bool enough_for_smoke(const PointSpec& spec);
 
@@ -46,6 +47,11 @@ class Host final : public SweepHost, public SensitivityHost {
   std::map<std::string, int64_t> smoke_counts_;
   Passes passes_;
 };
+
+/// Writes a model as a folder of its own, replacing one that an interrupted attempt left. `mask` is its mask_sha256.
+/// Returns the SHA-256 of the manifest.
+std::string save_model(const Workspace& workspace, const Model& model, const std::string& mask,
+                       const std::filesystem::path& folder);
 
 /// What the journal holds of a score, as the driver returned it; nothing when it is not complete.
 std::optional<Importance> recorded_importance(const Record& record, const ScoreKey& key, const Blocks& blocks);

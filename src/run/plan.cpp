@@ -61,6 +61,7 @@ ExperimentPlan plan_experiment(const Experiment& experiment, const Dataset& data
   plan.params = family->parameter_estimate(model_input(dataset));
 
   plan.points = 1;  // the base
+  int64_t kept_models = 0;
   int64_t scorings = experiment.score.methods.empty() ? 0 : 1;
   plan.train_steps = training_steps(experiment, dataset);
   for (const auto& item : experiment.prune.sweeps) {
@@ -69,6 +70,7 @@ ExperimentPlan plan_experiment(const Experiment& experiment, const Dataset& data
     plan.points += sweep.points;
     scorings += sweep.scorings;
     plan.train_steps += sweep.train_steps;
+    kept_models += sweep.kept_models;
     for (const std::string& message : sweep.messages)
       if (!message.empty()) plan.messages.push_back(item.label + ": " + message);
   }
@@ -82,8 +84,8 @@ ExperimentPlan plan_experiment(const Experiment& experiment, const Dataset& data
                           tables.select_masks * select_batches + plan.train_steps);
   plan.backward = seeds * (scorings * score_batches + plan.train_steps);
   if (experiment.train)
-    plan.disk_bytes = static_cast<uint64_t>(seeds) *
-                      (checkpoint_bytes(plan.params, *experiment.train) + static_cast<uint64_t>(plan.params) * 4);
+    plan.disk_bytes = static_cast<uint64_t>(seeds) * (checkpoint_bytes(plan.params, *experiment.train) +
+                                                      static_cast<uint64_t>(plan.params * (1 + kept_models)) * 4);
   constexpr uint64_t kBytesPerPoint = 4096, kBytesPerSample = 256;
   plan.points *= seeds;
   plan.train_steps *= seeds;

@@ -1,7 +1,6 @@
 #include "core/files.h"
 #include "core/log.h"
 #include "core/random.h"
-#include "model/checkpoint.h"
 #include "model/folder.h"
 #include "run/plan.h"
 #include "run/stages.h"
@@ -10,16 +9,6 @@
 namespace headprune {
 
 namespace {
-
-/// Writes the finished model as a folder of its own.
-std::string save_model(const Workspace& workspace, const SeedRun& run, const fs::path& folder) {
-  make_folders(folder.parent_path());
-  FolderWriter writer(folder);
-  write_model(writer, *run.model, workspace.dataset.tokenizer.get(),
-              {{"headprune.experiment_id", workspace.experiment_id},
-               {"headprune.mask_sha256", mask_sha256(run.model->blocks(), HeadSet())}});
-  return writer.commit();
-}
 
 TrainResult train_model(SeedRun& run) {
   Workspace& workspace = run.workspace;
@@ -82,7 +71,8 @@ Passes model_stage(SeedRun& run) {
     if (!workspace.reuses(Stage::model)) fs::remove_all(workspace.folder / train_folder(run.seed));
     const TrainResult trained = train_model(run);
     passes = {trained.forward, trained.backward};
-    workspace.journal.model({run.seed, trained.steps, relative.string(), save_model(workspace, run, folder)});
+    workspace.journal.model({run.seed, trained.steps, relative.string(),
+                             save_model(workspace, *run.model, mask_sha256(run.model->blocks(), HeadSet()), folder)});
   }
   run.model->eval();
   run.blocks = run.model->blocks();

@@ -20,7 +20,7 @@ score: {methods: [gradient_l1, output_l2, entropy, {random: {draws: 2}}], batch_
 prune:
   sweeps:
     - one_shot: {fractions: [0, 0.25, 0.5, 1]}
-    - iterative: {methods: [gradient_l1], heads_per_step: 1, fine_tune_steps: 4}
+    - iterative: {methods: [gradient_l1], heads_per_step: 1, until_fraction: 0.75, fine_tune_steps: 4, keep_weights: last}
 sensitivity: {tables: [leave_one_out, all_but_one, layer_removed, layer_curve]}
 surgery: {fractions: [0.5], timing: {batch_sizes: [2], warmup: 1, repeats: 2}}
 report: {bootstrap_iters: 200}
@@ -80,6 +80,17 @@ std::vector<std::pair<std::string, std::string>> lasting_results(const fs::path&
   const Json results = parse_json(read_file(run_folder / "results.json"), "results.json");
   files.emplace_back("results.json", dump_json_file(without_times(results)));
   return files;
+}
+
+const fs::path& finished_run() {
+  static const TestFolder scratch;
+  static const fs::path folder = [] {
+    write_file(scratch / "small.yaml", kSmallExperiment);
+    const Finished finished = headprune_in(scratch.path(), {"run", "small.yaml"});
+    if (finished.code != 0) throw std::runtime_error("the small experiment failed: " + finished.err);
+    return scratch / "runs/small";
+  }();
+  return folder;
 }
 
 }  // namespace headprune

@@ -39,6 +39,9 @@ Finished headprune_in(const fs::path& folder, const std::vector<std::string>& ar
 /// A whole experiment of a few seconds: training with checkpoints, all scores, both rules, fine-tuning, all tables.
 extern const char* const kSmallExperiment;
 
+/// The small experiment, run once for all tests; nothing may write into it.
+const fs::path& finished_run();
+
 /// Every file of a run folder that must not depend on interruptions, times taken out: name to content.
 std::vector<std::pair<std::string, std::string>> lasting_results(const fs::path& run_folder);
 

@@ -13,18 +13,6 @@ namespace {
 
 Json json_file(const fs::path& path) { return parse_json(read_file(path), path.string()); }
 
-/// The small experiment, run once for all tests of this file.
-const fs::path& finished_run() {
-  static const TestFolder scratch;
-  static const fs::path folder = [] {
-    write_file(scratch / "small.yaml", kSmallExperiment);
-    const Finished finished = headprune_in(scratch.path(), {"run", "small.yaml"});
-    if (finished.code != 0) throw std::runtime_error("the small experiment failed: " + finished.err);
-    return scratch / "runs/small";
-  }();
-  return folder;
-}
-
 }  // namespace
 
 TEST_CASE("a run leaves every file of its folder, and says completed", "[cli]") {
@@ -160,7 +148,7 @@ TEST_CASE("--dry-run and validate print points, passes and disk, and write nothi
     const Finished finished = headprune_in(scratch.path(), arguments);
     INFO(finished.err);
     CHECK(finished.code == 0);
-    // Base 1; one_shot 4 points for each of gradient_l1, output_l2, entropy and two random draws; iterative 4 heads
+    // Base 1; one_shot 4 points for each of gradient_l1, output_l2, entropy and two random draws; iterative 3 heads
     // one by one; leave_one_out 4, all_but_one 2, layer_removed 2, layer_curve 2 blocks x 5 curves x fractions
     // 0.25 (1 of 2: floor(0.5 + 0.5)), 0.5 (1), 0.75 (2), 1 (2): 2 points each; two seeds.
     CHECK(finished.out.find("points to evaluate") != std::string::npos);
@@ -217,38 +205,6 @@ TEST_CASE("list shows every plug-in with its options", "[cli]") {
     CHECK(headprune_in(scratch.path(), {"list", what}).out.find(names[0]) != std::string::npos);
   }
   CHECK(headprune_in(scratch.path(), {"list", "horses"}).code == 2);
-}
-
-TEST_CASE("export writes a pruned model that loads, and refuses what it cannot do", "[cli]") {
-  const fs::path run = finished_run();
-  const TestFolder scratch;
-  std::string half, tuned;
-  for (const Json& event : read_framed(run / kJournal).lines) {
-    if (event["ev"] != "point_done" || !event["spec"].contains("sweep")) continue;
-    if (event.contains("fine_tuned")) tuned = event["point"];
-    if (event["spec"]["rule"] == "one_shot" && event["fraction"] == 0.5) half = event["point"];
-  }
-  REQUIRE_FALSE(half.empty());
-  REQUIRE_FALSE(tuned.empty());
-  const auto exported = [&](const std::vector<std::string>& more) {
-    std::vector<std::string> arguments = {"export", run.string(), "--to", "out"};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    return headprune_in(scratch.path(), arguments);
-  };
-  CHECK(exported({}).err.find("give --point ID") != std::string::npos);
-  CHECK(exported({"--point", "nosuch"}).err.find("the run has no point nosuch") != std::string::npos);
-  CHECK(exported({"--point", tuned}).code == 4);
-  CHECK_FALSE(fs::exists(scratch / "out"));
-  const Finished finished = exported({"--point", half, "--json"});
-  REQUIRE(finished.code == 0);
-  const Json result = parse_json(finished.out, "export");
-  CHECK(2 * result["heads"].get<int>() == result["intact_heads"]);
-  CHECK(result["max_abs_diff"] < 1e-5);
-  CHECK(json_file(scratch / "out/config.json").contains("headprune"));
-  CHECK(headprune_in(scratch.path(), {"inspect", "out"}).code == 0);
-  const Finished again = exported({"--point", half});
-  CHECK(again.code == 2);
-  CHECK(again.err.find("out exists") != std::string::npos);
 }
 
 TEST_CASE("config show says where values come from, and what it prints is a configuration", "[cli]") {

@@ -145,3 +145,22 @@ TEST_CASE("an interrupted iterative sweep ends as if it had not been interrupted
     }
   }
 }
+
+TEST_CASE("iterative says which fine-tuned points keep their weights", "[prune]") {
+  const Blocks blocks = encoder_blocks({2, 2});
+  HeadsOnly model(blocks);
+  const std::pair<const char*, std::vector<bool>> expected[] = {
+      {"none", {false, false, false}}, {"last", {false, false, true}}, {"all", {false, true, true}}};
+  for (const auto& [which, kept] : expected) {
+    INFO(which);
+    NotingHost host(blocks, interacting);
+    const auto rule =
+        make_rule(fmt::format("{{iterative: {{heads_per_step: 2, fine_tune_steps: 7, keep_weights: {}}}}}", which));
+    rule->run(iterative_input(model, host));
+    std::vector<bool> found;
+    for (const PlannedPoint& point : host.points) found.push_back(point.keep_weights);
+    CHECK(found == kept);
+    CHECK(rule->plan(blocks, {{"gradient_l1", 1}}).kept_models == std::count(kept.begin(), kept.end(), true));
+  }
+  CHECK_THROWS_WITH(make_rule("{iterative: {keep_weights: last}}"), ContainsSubstring("without fine_tune_steps"));
+}
