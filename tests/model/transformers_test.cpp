@@ -1,5 +1,6 @@
-// Agreement with the transformers that is installed. Skipped, with the reason, where python3 (or HEADPRUNE_PYTHON) has
-// none: the committed goldens of hf_test.cpp say the same about small models.
+// Agreement with the transformers that is installed: python3 or the one that HEADPRUNE_PYTHON names, and a second one
+// that HEADPRUNE_PYTHON5 names, with another release. Skipped, with the reason, where they have none: the committed
+// goldens of hf_test.cpp say the same about small models.
 #include <sys/wait.h>
 
 #include <cstdio>
@@ -18,8 +19,9 @@ namespace {
 
 constexpr int kMissing = 77;
 
-std::string python() {
-  const char* chosen = std::getenv("HEADPRUNE_PYTHON");
+/// The interpreter that a variable names.
+std::string python(const char* variable = "HEADPRUNE_PYTHON") {
+  const char* chosen = std::getenv(variable);
   return chosen ? chosen : "python3";
 }
 
@@ -34,19 +36,27 @@ std::pair<int, std::string> run_shell(const std::string& command) {
   return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, out};
 }
 
-/// What check_export.py says of the folders on the sequences of `examples`; nothing where it was skipped.
-std::optional<Json> opened(const std::vector<fs::path>& folders, const std::vector<Example>& examples, bool types) {
+/// The release of transformers that an interpreter has, beside torch; "" where it has none.
+std::string transformers_of(const std::string& interpreter) {
+  const auto [code, out] = run_shell(interpreter +
+                                     " -c \"from importlib.metadata import version; version('torch'); "
+                                     "print(version('transformers'))\"");
+  return code == 0 ? out.substr(0, out.find('\n')) : "";
+}
+
+/// What check_export.py says of the folder on the sequences of `examples`; nothing where it was skipped.
+std::optional<Json> opened(const fs::path& model, const std::vector<Example>& examples,
+                           const std::string& interpreter) {
   const TestFolder folder;
   Json inputs = {{"tokens", Json::array()}};
   for (const Example& example : examples) inputs["tokens"].push_back(example.tokens);
-  if (types)
+  if (!examples.front().token_types.empty())
     for (const Example& example : examples) inputs["token_types"].push_back(example.token_types);
-  std::string command = python() + " '" + HEADPRUNE_SOURCE_DIR + "/tests/golden/check_export.py'";
-  for (const fs::path& each : folders) command += " '" + each.string() + "'";
-  command += " --inputs '" + folder.write("inputs.json", inputs.dump()).string() + "'";
-  const auto [code, out] = run_shell(command);
+  const auto [code, out] =
+      run_shell(fmt::format("{} '{}/tests/golden/check_export.py' '{}' --inputs '{}'", interpreter,
+                            HEADPRUNE_SOURCE_DIR, model.string(), folder.write("inputs.json", inputs.dump()).string()));
   if (code == kMissing || code == 127) {
-    WARN("skipped: " << python() << " has no transformers; set HEADPRUNE_PYTHON to one that has");
+    WARN("skipped: " << interpreter << " has no transformers; set HEADPRUNE_PYTHON to one that has");
     return std::nullopt;
   }
   INFO(out);
@@ -59,32 +69,48 @@ double difference(const torch::Tensor& values, const Json& theirs) {
   return logits_difference(values, Json::array({theirs}));
 }
 
-}  // namespace
-
-TEST_CASE("exported folders open in transformers and give the same logits", "[hf][transformers]") {
+/// Exports each small model in the form and opens the folders with the interpreter of `variable`, which must have
+/// transformers of `release`, "4." or "5.".
+void check_exports(ExportForm form, const char* variable, const std::string& release) {
+  const std::string interpreter = python(variable), version = transformers_of(interpreter);
+  if (!version.starts_with(release)) {
+    WARN("skipped: " << interpreter << " has " << (version.empty() ? "no transformers" : "transformers " + version)
+                     << "; set " << variable << " to a python with torch and transformers " << release);
+    return;
+  }
   const torch::NoGradGuard no_grad;
-  for (const char* name : {"bert_classifier", "distilbert_classifier", "roberta_classifier", "gpt2_lm"}) {
+  for (const char* name :
+       {"bert_classifier", "bert_regression", "distilbert_classifier", "roberta_classifier", "gpt2_lm"}) {
     INFO(name);
     const HfGolden golden(name);
     const TestFolder folder;
     const HeadSet removed = heads_of(golden.expected["pruned"]["removed"], golden.model()->sizes().kind);
-    const bool types = !golden.examples.front().token_types.empty();
-    for (const ExportForm form : {ExportForm::zeroed, ExportForm::compact}) {
-      const fs::path target = folder / (form == ExportForm::zeroed ? "zeroed" : "compact");
-      export_model({.model = golden.folder, .removed = removed, .form = form, .target = target, .metadata = {}});
-      const auto theirs = opened({target}, golden.examples, types);
-      if (!theirs) return;
-      const std::string version = (*theirs)["transformers"];
-      const auto model = load_model(read_model_folder(target), torch::kCPU);
-      const Json& logits = (*theirs)["folders"][0]["logits"];
-      for (size_t i = 0; i < golden.examples.size(); ++i) {
-        INFO("transformers " << version << ", sequence " << i);
-        CHECK(difference(model->forward(golden.alone(static_cast<int64_t>(i))).values, logits[i]) < 1e-5);
-      }
-      if (version.starts_with("4.")) continue;
-      break;  // version 5 removed head pruning: it cannot open the compact form
+    const fs::path target = folder / "exported";
+    export_model({.model = golden.folder, .removed = removed, .form = form, .target = target, .metadata = {}});
+    const auto theirs = opened(target, golden.examples, interpreter);
+    REQUIRE(theirs);
+    const auto model = load_model(read_model_folder(target), torch::kCPU);
+    const Json& logits = (*theirs)["folders"][0]["logits"];
+    for (size_t i = 0; i < golden.examples.size(); ++i) {
+      INFO("transformers " << version << ", sequence " << i);
+      CHECK(difference(model->forward(golden.alone(static_cast<int64_t>(i))).values, logits[i]) < 1e-5);
+      CHECK(difference(model->forward(golden.alone(static_cast<int64_t>(i))).values,
+                       golden.expected["pruned"]["logits"][i]) < 1e-5);
     }
   }
+}
+
+}  // namespace
+
+TEST_CASE("exported folders, compact and zeroed, open in transformers 4 and give the same logits",
+          "[hf][transformers]") {
+  check_exports(ExportForm::compact, "HEADPRUNE_PYTHON", "4.");
+  check_exports(ExportForm::zeroed, "HEADPRUNE_PYTHON", "4.");
+}
+
+// Version 5 removed head pruning, so it cannot open the compact form.
+TEST_CASE("zeroed exports open in transformers 5 and give the same logits", "[hf][transformers]") {
+  check_exports(ExportForm::zeroed, "HEADPRUNE_PYTHON5", "5.");
 }
 
 TEST_CASE("the states of the real MiniLM-L6 are those of transformers", "[hf][transformers]") {
@@ -106,7 +132,7 @@ TEST_CASE("the states of the real MiniLM-L6 are those of transformers", "[hf][tr
     }
     example.label = 0;
   }
-  const auto theirs = opened({path}, examples, true);
+  const auto theirs = opened(path, examples, python());
   if (!theirs) return;
   const torch::NoGradGuard no_grad;
   const auto model = std::dynamic_pointer_cast<Transformer>(build_loaded(
