@@ -76,7 +76,8 @@ ByteBpe::ByteBpe(TokenizerParts parts, const Merges& merges, bool add_prefix_spa
   for (int byte = 0; byte < 256; ++byte)
     bytes_[static_cast<size_t>(byte)] = table().need(gpt2_byte_name(static_cast<unsigned char>(byte)),
                                                      fmt::format("the token for byte 0x{:02X}", byte));
-  for (const auto& [left, right] : merges) {
+  for (const auto& both : merges) {
+    const std::string &left = both.first, &right = both.second;
     const auto need = [&](const std::string& token) {
       const int64_t id = table().id(token);
       if (id < 0)

@@ -70,7 +70,7 @@ TEST_CASE("a fine-tuned point that kept its weights is exported as it was measur
     std::string yaml =
         std::regex_replace(std::string(kSmallExperiment), std::regex("model: \\{[^}]*\\}"),
                            fmt::format("model: {{type: encoder, init: load, path: {}}}", (scratch / form).string()));
-    yaml = std::regex_replace(yaml, std::regex("(train|score|prune|sensitivity|surgery):[^\n]*\n( +[^\n]*\n)*"), "");
+    yaml = std::regex_replace(yaml, std::regex("\n(train|score|prune|sensitivity|surgery):[^\n]*(\n +[^\n]*)*"), "");
     write_file(scratch / "again.yaml", yaml);
     const Finished again =
         headprune_in(scratch.path(), {"run", "again.yaml", seed, "--out", std::string(form) + "-run"});
