@@ -25,6 +25,9 @@ inline constexpr const char* kTokenizerFiles[] = {"tokenizer.json",
 class TokenizerFiles {
  public:
   explicit TokenizerFiles(const std::filesystem::path& folder);
+  /// Files that stand in memory, by name; `folder` is how errors call their place.
+  TokenizerFiles(std::filesystem::path folder, std::vector<std::pair<std::string, std::string>> files)
+      : folder_(std::move(folder)), files_(std::move(files)) {}
 
   const std::filesystem::path& folder() const { return folder_; }
   /// As errors name it.
