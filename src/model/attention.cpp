@@ -64,47 +64,45 @@ torch::Tensor Attention::explicit_weights(const torch::Tensor& q, const torch::T
   return at::_safe_softmax(scores, -1);
 }
 
-AttentionOutput Attention::forward(const torch::Tensor& queries, const torch::Tensor& keys,
-                                   const Visibility& visibility, const BlockProbe& probe) {
-  const int64_t B = queries.size(0), T = queries.size(1), S = keys.size(1), H = head_count();
+HeadContexts Attention::attend(const torch::Tensor& queries, const torch::Tensor& keys, const Visibility& visibility,
+                               bool weights) {
+  const int64_t B = queries.size(0), T = queries.size(1), S = keys.size(1);
   TORCH_CHECK(visibility.pattern() == Pattern::full || T == S, "a causal pattern needs as many keys as queries");
-  AttentionOutput result;
-  if (H == 0) {
-    result.output = output_->bias.expand({B, T, d_model_});  // [B, T, C]
-    if (probe.contexts) result.context = queries.new_zeros({B, 0, T, value_width_});
-    if (probe.weights) result.weights = queries.new_zeros({B, 0, T, S});
-    return result;
+  HeadContexts heads;
+  if (head_count() == 0) {
+    heads.context = queries.new_zeros({B, 0, T, value_width_});
+    if (weights) heads.weights = queries.new_zeros({B, 0, T, S});
+    return heads;
   }
 
   const torch::Tensor q = split_heads(query_->forward(queries), key_width_);  // [B, H, T, Dk]
   const torch::Tensor k = split_heads(key_->forward(keys), key_width_);       // [B, H, S, Dk]
   const torch::Tensor v = split_heads(value_->forward(keys), value_width_);   // [B, H, S, Dv]
   const double dropout = is_training() ? dropout_ : 0.0;
+  if (weights) {
+    heads.weights = explicit_weights(q, k, visibility.mask(queries, keys));             // [B, H, T, S]
+    heads.context = at::matmul(at::dropout(heads.weights, dropout, is_training()), v);  // [B, H, T, Dv]
+    return heads;
+  }
+  // The kernel has its own fast form of a causal pattern without padding; otherwise it is given a mask.
+  const bool is_causal = visibility.pattern() == Pattern::causal && !visibility.padded();
+  std::optional<torch::Tensor> mask;
+  if (!is_causal && (visibility.padded() || visibility.pattern() == Pattern::causal))
+    mask = visibility.mask(queries, keys);
+  heads.context = at::scaled_dot_product_attention(q, k, v, mask, dropout, is_causal);  // [B, H, T, Dv]
+  return heads;
+}
 
-  torch::Tensor context;
-  if (probe.weights) {
-    result.weights = explicit_weights(q, k, visibility.mask(queries, keys));       // [B, H, T, S]
-    context = at::matmul(at::dropout(result.weights, dropout, is_training()), v);  // [B, H, T, Dv]
-  } else {
-    // The kernel has its own fast form of a causal pattern without padding; otherwise it is given a mask.
-    const bool is_causal = visibility.pattern() == Pattern::causal && !visibility.padded();
-    std::optional<torch::Tensor> mask;
-    if (!is_causal && (visibility.padded() || visibility.pattern() == Pattern::causal))
-      mask = visibility.mask(queries, keys);
-    context = at::scaled_dot_product_attention(q, k, v, mask, dropout, is_causal);  // [B, H, T, Dv]
+torch::Tensor Attention::combine(const torch::Tensor& context, const torch::Tensor& gates) const {
+  const int64_t B = context.size(0), T = context.size(2), H = head_count();
+  TORCH_CHECK(context.size(1) == H, "a block with ", H, " heads needs as many contexts, not ", context.sizes());
+  if (H == 0) return output_->bias.expand({B, T, d_model_});  // [B, T, C]
+  torch::Tensor gated = context;
+  if (gates.defined()) {
+    TORCH_CHECK(gates.size(-1) == H, "a block with ", H, " heads needs as many gates, not ", gates.sizes());
+    gated = context * gates.to(context.scalar_type()).unsqueeze(-1).unsqueeze(-1);  // [B, H, T, Dv]
   }
-  if (probe.contexts) {
-    if (at::GradMode::is_enabled() && !context.requires_grad()) context.requires_grad_();
-    result.context = context;
-  }
-  if (probe.gates.defined()) {
-    TORCH_CHECK(probe.gates.size(-1) == H, "a block with ", H, " heads needs as many gates, not ", probe.gates.sizes());
-    const torch::Tensor gates = probe.gates.to(context.scalar_type());
-    context = context * gates.unsqueeze(-1).unsqueeze(-1);  // [B, H, T, Dv]
-  }
-  const torch::Tensor joined = context.transpose(1, 2).reshape({B, T, H * value_width_});  // [B, T, H Dv]
-  result.output = output_->forward(joined);                                                // [B, T, C]
-  return result;
+  return output_->forward(gated.transpose(1, 2).reshape({B, T, H * value_width_}));  // [B, T, C]
 }
 
 void Attention::remove_heads(const std::vector<int64_t>& ids) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/torch.h"
+#include "model/linear.h"
 
 namespace headprune {
 
@@ -15,7 +16,7 @@ namespace headprune {
 class Projection : public torch::nn::Module {
  public:
   Projection(int64_t inputs, int64_t outputs);
-  torch::Tensor forward(const torch::Tensor& x) const { return at::linear(x, weight, bias); }
+  torch::Tensor forward(const torch::Tensor& x) const { return linear_layer(x, weight, bias); }
 
   torch::Tensor weight;  // [outputs, inputs]
   torch::Tensor bias;    // [outputs]
@@ -48,16 +49,9 @@ class Visibility {
   torch::Tensor keys_present_;
 };
 
-/// The part of a HeadProbe that concerns one block.
-struct BlockProbe {
-  torch::Tensor gates;  // [H] or [B, H]; undefined: nothing is multiplied
-  bool weights = false;
-  bool contexts = false;
-};
-
-struct AttentionOutput {
-  torch::Tensor output;   // [B, T, C]
-  torch::Tensor context;  // [B, H, T, Dv], before the gates; undefined unless asked for
+/// What a block's heads give, before their gates.
+struct HeadContexts {
+  torch::Tensor context;  // [B, H, T, Dv]
   torch::Tensor weights;  // [B, H, T, S]; undefined unless asked for
 };
 
@@ -68,10 +62,10 @@ class Attention : public torch::nn::Module {
 
   /// `queries` [B, T, C] ask, `keys` [B, S, C] are looked at; the same tensor for self-attention. The fused kernel runs
   /// unless weights are asked for; both paths give the same numbers. A query that sees no key gets the context 0.
-  /// A context that is asked for while gradients are enabled takes part in the graph even if nothing below it needs a
-  /// gradient: autograd::grad with respect to it works on a frozen model.
-  AttentionOutput forward(const torch::Tensor& queries, const torch::Tensor& keys, const Visibility& visibility,
-                          const BlockProbe& probe = {});
+  HeadContexts attend(const torch::Tensor& queries, const torch::Tensor& keys, const Visibility& visibility,
+                      bool weights = false);
+  /// The block's output [B, T, C] from contexts [B, H, T, Dv]. `gates` [H] or [B, H]; undefined: nothing is multiplied.
+  torch::Tensor combine(const torch::Tensor& context, const torch::Tensor& gates = {}) const;
 
   /// Original ids of the heads present, ascending; row i of a [H] tensor is head heads()[i].
   const std::vector<int64_t>& heads() const { return heads_; }

@@ -73,16 +73,21 @@ Block::Block(const LayerConfig& config)
       feed_forward_norm_(
           register_module("feed_forward_norm", std::make_shared<LayerNorm>(config.d_model, config.layer_norm_eps))) {}
 
-AttentionOutput Block::forward(const torch::Tensor& x, const Visibility& visibility, const BlockProbe& probe) {
+BlockHalf Block::attend(const torch::Tensor& x, const Visibility& visibility, bool weights, bool first_only) {
+  const torch::Tensor keys = norm_ == NormOrder::pre ? attention_norm_->forward(x) : x;  // [B, S, C]
+  if (!first_only) return {x, attention_->attend(keys, keys, visibility, weights)};
+  // Copied, so that who keeps it does not keep the other positions.
+  const torch::Tensor residual = x.narrow(1, 0, 1).contiguous();  // [B, 1, C]
+  return {residual, attention_->attend(keys.narrow(1, 0, 1), keys, visibility, weights)};
+}
+
+torch::Tensor Block::finish(const BlockHalf& half, const torch::Tensor& gates) const {
   const auto drop = [this](const torch::Tensor& added) { return at::dropout(added, dropout_, is_training()); };
   const bool pre = norm_ == NormOrder::pre;
-  const torch::Tensor states = pre ? attention_norm_->forward(x) : x;
-  AttentionOutput result = attention_->forward(states, states, visibility, probe);
-  torch::Tensor sum = x + drop(result.output);
+  torch::Tensor sum = half.residual + drop(attention_->combine(half.heads.context, gates));  // [B, T, C]
   if (!pre) sum = attention_norm_->forward(sum);
-  result.output = sum + drop(feed_forward_->forward(pre ? feed_forward_norm_->forward(sum) : sum));
-  if (!pre) result.output = feed_forward_norm_->forward(result.output);
-  return result;
+  const torch::Tensor result = sum + drop(feed_forward_->forward(pre ? feed_forward_norm_->forward(sum) : sum));
+  return pre ? result : feed_forward_norm_->forward(result);
 }
 
 }  // namespace headprune

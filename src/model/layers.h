@@ -96,12 +96,21 @@ class Embeddings : public torch::nn::Module {
   torch::Tensor token_types_;  // [token_types, C]; undefined without
 };
 
+/// Where a pass through a block stands between its two halves.
+struct BlockHalf {
+  torch::Tensor residual;  // [B, T, C]: what the block adds to
+  HeadContexts heads;
+};
+
 /// Attention and feed-forward with their residual connections. Dropout acts on what each adds.
 class Block : public torch::nn::Module {
  public:
   explicit Block(const LayerConfig& config);
-  /// AttentionOutput::output is the block's output here, [B, T, C].
-  AttentionOutput forward(const torch::Tensor& x, const Visibility& visibility, const BlockProbe& probe);
+  /// The first half, up to the gates. With `first_only`, positions but the first are looked at and ask nothing, so T is
+  /// 1 from here on.
+  BlockHalf attend(const torch::Tensor& x, const Visibility& visibility, bool weights, bool first_only = false);
+  /// The second half, to [B, T, C]. `gates` as in Attention::combine.
+  torch::Tensor finish(const BlockHalf& half, const torch::Tensor& gates) const;
   Attention& attention() { return *attention_; }
   const Attention& attention() const { return *attention_; }
 

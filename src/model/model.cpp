@@ -1,8 +1,25 @@
 #include "model/model.h"
 
+#include <algorithm>
+
 #include "model/checkpoint.h"
 
 namespace headprune {
+
+int64_t Paused::bytes() const {
+  int64_t sum = 0;
+  for (const torch::Tensor& tensor : {residual, context})
+    if (tensor.defined()) sum += static_cast<int64_t>(tensor.nbytes());
+  return sum;
+}
+
+Paused Model::pause(const Batch&, size_t block, const Paused*) {
+  return {.block = block, .residual = {}, .context = {}};
+}
+
+ModelOutput Model::resume(const Batch& batch, const Paused&, const PerBlock& gates) {
+  return forward(batch, {.gates = gates});
+}
 
 NamedTensors Model::tensors() const { return state(*this); }
 
@@ -17,7 +34,8 @@ PerBlock mask_gates(const Blocks& blocks, const HeadSet& removed, torch::Device 
   for (const BlockHeads& block : blocks) {
     std::vector<float> values;
     for (const int64_t head : block.heads) values.push_back(removed.contains({block.id, head}) ? 0.0f : 1.0f);
-    gates.push_back(torch::tensor(values, torch::kFloat32).to(device));  // [H]
+    const bool loses = std::find(values.begin(), values.end(), 0.0f) != values.end();
+    gates.push_back(loses ? torch::tensor(values, torch::kFloat32).to(device) : torch::Tensor());  // [H]
   }
   return gates;
 }

@@ -34,6 +34,16 @@ struct HeadTrace {
   PerBlock contexts;  // [B, H, T, Dv] each; empty unless asked for
 };
 
+/// A forward pass that stopped in one block, after its heads' contexts and before their gates: what masks that change
+/// nothing below that block share.
+struct Paused {
+  size_t block = 0;        // index into Model::blocks()
+  torch::Tensor residual;  // [B, T, C]: what the block adds to
+  torch::Tensor context;   // [B, H, T, Dv]
+  /// Memory that the tensors hold.
+  int64_t bytes() const;
+};
+
 struct ModelOutput {
   torch::Tensor
       values;  // classification: logits [B, labels]; regression: [B, 1]; language modelling: logits [B, T, vocabulary]
@@ -48,6 +58,11 @@ class Model : public torch::nn::Module {
   virtual Blocks blocks() const = 0;
   /// Defined for every gate and every mask, also with no head left anywhere.
   virtual ModelOutput forward(const Batch& batch, const HeadProbe& probe = {}) = 0;
+  /// Runs a batch, all gates 1, up to the gates of `block`, from the beginning or from where `before`, a pause in an
+  /// earlier block, stopped. A family without a way to stop in the middle (this default) keeps nothing.
+  virtual Paused pause(const Batch& batch, size_t block, const Paused* before = nullptr);
+  /// Runs the rest of a paused pass: the same values as forward() with these gates, which are 1 below that block.
+  virtual ModelOutput resume(const Batch& batch, const Paused& paused, const PerBlock& gates);
   /// Physically removes heads; ids not present are ignored. Works repeatedly, down to no head at all.
   virtual void remove_heads(const HeadSet& removed) = 0;
   /// The attention module of block `index` of blocks(), for scores that look at weights.
@@ -68,7 +83,7 @@ class Model : public torch::nn::Module {
 
 /// Number of parameters.
 int64_t parameter_count(const Model& model);
-/// Gates [H] a block, float32 on `device`: 0 for heads in `removed`, else 1.
+/// Gates [H] a block, float32 on `device`: 0 for heads in `removed`, else 1; undefined for a block that loses none.
 PerBlock mask_gates(const Blocks& blocks, const HeadSet& removed, torch::Device device);
 /// Evaluation mode and no weight gradients while it lives; restores both, on a throw too.
 class FrozenModel {

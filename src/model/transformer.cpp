@@ -41,11 +41,9 @@ int64_t output_count(const TransformerConfig& config) {
   return config.kind == Kind::encoder ? config.outputs : config.vocabulary_size;
 }
 
-/// What one block is asked for; gates may be absent for all blocks or for some.
-BlockProbe block_probe(const HeadProbe& probe, size_t block) {
-  BlockProbe part{.gates = {}, .weights = probe.weights, .contexts = probe.contexts};
-  if (!probe.gates.empty()) part.gates = probe.gates.at(block);
-  return part;
+/// Gates may be absent for all blocks or for some.
+torch::Tensor gates_of(const PerBlock& gates, size_t block) {
+  return gates.empty() ? torch::Tensor() : gates.at(block);
 }
 
 /// Fills `parameter` in row-major order.
@@ -101,35 +99,72 @@ Blocks Transformer::blocks() const {
   return blocks;
 }
 
+Visibility Transformer::visibility(const Batch& batch) const {
+  return Visibility(config_.kind == Kind::decoder ? Pattern::causal : Pattern::full,
+                    batch.padded ? batch.present : torch::Tensor());
+}
+
+bool Transformer::first_only(size_t block) const {
+  return config_.kind == Kind::encoder && config_.pooling == Pooling::cls && block + 1 == blocks_.size();
+}
+
+torch::Tensor Transformer::embed(const Batch& batch) const {
+  const torch::Tensor x = embeddings_->forward(batch.tokens, batch.token_types);  // [B, T, C]
+  return at::dropout(config_.norm == NormOrder::post ? norm_->forward(x) : x, config_.dropout, is_training());
+}
+
 ModelOutput Transformer::forward(const Batch& batch, const HeadProbe& probe) {
-  ModelOutput result = encode(batch, probe);
+  ModelOutput result = run(batch, probe, /*whole=*/probe.weights || probe.contexts);
   result.values = read_out(result.values, batch);
   return result;
 }
 
-ModelOutput Transformer::encode(const Batch& batch, const HeadProbe& probe) {
+ModelOutput Transformer::encode(const Batch& batch, const HeadProbe& probe) { return run(batch, probe, true); }
+
+ModelOutput Transformer::run(const Batch& batch, const HeadProbe& probe, bool whole) {
   TORCH_CHECK(probe.gates.empty() || probe.gates.size() == blocks_.size(), "gates for ", probe.gates.size(), " of ",
               blocks_.size(), " blocks");
-  const bool pre = config_.norm == NormOrder::pre;
-  const Visibility visibility(config_.kind == Kind::decoder ? Pattern::causal : Pattern::full,
-                              batch.padded ? batch.present : torch::Tensor());
-  torch::Tensor x = embeddings_->forward(batch.tokens, batch.token_types);  // [B, T, C]
-  if (!pre) x = norm_->forward(x);
-  x = at::dropout(x, config_.dropout, is_training());
+  const Visibility visible = visibility(batch);
+  torch::Tensor x = embed(batch);  // [B, T, C]
   ModelOutput result;
   for (size_t i = 0; i < blocks_.size(); ++i) {
-    const AttentionOutput part = blocks_[i]->forward(x, visibility, block_probe(probe, i));
-    if (probe.weights) result.heads.weights.push_back(part.weights);
-    if (probe.contexts) result.heads.contexts.push_back(part.context);
-    x = part.output;
+    BlockHalf half = blocks_[i]->attend(x, visible, probe.weights, !whole && first_only(i));
+    if (probe.weights) result.heads.weights.push_back(half.heads.weights);
+    if (probe.contexts) {
+      torch::Tensor& context = half.heads.context;
+      if (at::GradMode::is_enabled() && !context.requires_grad()) context.requires_grad_();
+      result.heads.contexts.push_back(context);
+    }
+    x = blocks_[i]->finish(half, gates_of(probe.gates, i));  // [B, T, C]
   }
-  result.values = pre ? norm_->forward(x) : x;  // [B, T, C]
+  result.values = config_.norm == NormOrder::pre ? norm_->forward(x) : x;  // [B, T, C]
   return result;
+}
+
+Paused Transformer::pause(const Batch& batch, size_t block, const Paused* before) {
+  TORCH_CHECK(block < blocks_.size() && (!before || before->block < block), "no way to block ", block);
+  const Visibility visible = visibility(batch);
+  const auto half_of = [](const Paused& paused) { return BlockHalf{paused.residual, {paused.context, {}}}; };
+  torch::Tensor x = before ? blocks_[before->block]->finish(half_of(*before), {}) : embed(batch);  // [B, T, C]
+  for (size_t i = before ? before->block + 1 : 0; i < block; ++i)
+    x = blocks_[i]->finish(blocks_[i]->attend(x, visible, false), {});  // [B, T, C]
+  const BlockHalf half = blocks_[block]->attend(x, visible, false, first_only(block));
+  return {.block = block, .residual = half.residual, .context = half.heads.context};
+}
+
+ModelOutput Transformer::resume(const Batch& batch, const Paused& paused, const PerBlock& gates) {
+  const Visibility visible = visibility(batch);
+  torch::Tensor x = blocks_.at(paused.block)
+                        ->finish({paused.residual, {paused.context, {}}}, gates_of(gates, paused.block));  // [B, T, C]
+  for (size_t i = paused.block + 1; i < blocks_.size(); ++i)
+    x = blocks_[i]->finish(blocks_[i]->attend(x, visible, false, first_only(i)), gates_of(gates, i));  // [B, T, C]
+  if (config_.norm == NormOrder::pre) x = norm_->forward(x);
+  return {.values = read_out(x, batch), .heads = {}};
 }
 
 torch::Tensor Transformer::read_out(const torch::Tensor& states, const Batch& batch) const {
   if (config_.kind == Kind::decoder)
-    return head_ ? head_->forward(states) : at::linear(states, embeddings_->tokens());  // [B, T, vocabulary]
+    return head_ ? head_->forward(states) : linear_layer(states, embeddings_->tokens(), {});  // [B, T, vocabulary]
   torch::Tensor pooled;
   if (config_.pooling == Pooling::cls) {
     pooled = states.select(1, 0);  // [B, C]

@@ -99,6 +99,8 @@ class Transformer final : public Model {
   ModelOutput forward(const Batch& batch, const HeadProbe& probe = {}) override;
   /// The same without the classifier or the output layer: values are the last layer's states [B, T, C].
   ModelOutput encode(const Batch& batch, const HeadProbe& probe = {});
+  Paused pause(const Batch& batch, size_t block, const Paused* before = nullptr) override;
+  ModelOutput resume(const Batch& batch, const Paused& paused, const PerBlock& gates) override;
   void remove_heads(const HeadSet& removed) override;
   Attention& attention(size_t index) override;
   std::shared_ptr<Model> copy() const override;
@@ -115,6 +117,12 @@ class Transformer final : public Model {
   void set_labels(std::vector<std::string> labels) { labels_ = std::move(labels); }
 
  private:
+  /// Where the last block's first position is all that the classifier looks at, nothing else of it is computed.
+  bool first_only(size_t block) const;
+  Visibility visibility(const Batch& batch) const;
+  torch::Tensor embed(const Batch& batch) const;  // [B, T, C]
+  /// `whole`: every position of the last block too. Values are its states [B, T, C], or [B, 1, C].
+  ModelOutput run(const Batch& batch, const HeadProbe& probe, bool whole);
   torch::Tensor read_out(const torch::Tensor& states, const Batch& batch) const;
 
   TransformerConfig config_;

@@ -71,7 +71,7 @@ void all_but_one(const SensitivityInput& input, const Blocks& blocks) {
     if (block.heads.size() > 1) {
       std::vector<HeadSet> masks;
       for (const int64_t head : block.heads) masks.push_back(others(block, head));
-      const SelectValues select = input.host.select(input.model, masks);
+      const SelectValues select = input.host.select(masks);
       size_t best = 0;  // equal in both: the lower head
       for (size_t i = 1; i < select.values.size(); ++i) {
         const SelectValue &value = select.values[i], &most = select.values[best];

@@ -8,6 +8,7 @@
 #include "config/registry.h"
 #include "data/source.h"
 #include "model/family.h"
+#include "model/linear.h"
 #include "prune/rule.h"
 #include "prune/sensitivity.h"
 #include "score/score.h"
@@ -88,14 +89,22 @@ struct CheckSection {
 struct RuntimeSection {
   std::string device = "cpu";
   std::optional<int64_t> threads;
+  int64_t memory_mb = 2048;
   bool deterministic = true;
+  LinearLibrary linear = LinearLibrary::automatic;
   std::vector<std::string> signals = {"INT", "TERM", "USR1", "USR2", "HUP"};
 
   template <class V>
   void fields(V& v) {
     v("device", device, "cpu, cuda or cuda:N");
     v("threads", threads, "threads of one operation; absent: every core this process may use", at_least(1));
+    v("memory_mb", memory_mb,
+      "megabytes that states shared by several masks may take; with less, more is computed again, to the same numbers",
+      between(0, 1048576));
     v("deterministic", deterministic, "refuse operations whose result may differ between runs");
+    v("linear", linear,
+      "library of matrix products: auto takes onednn on AMD processors with AVX-512, else blas; part of the "
+      "fingerprint");
     v("signals", signals, "signals that stop the run cleanly: INT, TERM, USR1, USR2, HUP", [](const std::string& name) {
       for (const char* known : {"INT", "TERM", "USR1", "USR2", "HUP"})
         if (name == known) return std::string();

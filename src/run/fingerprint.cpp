@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 
+#include "model/linear.h"
 #include "record/host.h"
 
 namespace headprune {
@@ -25,6 +26,7 @@ std::string blas_name() {
 
 torch::Device configure_runtime(const RuntimeSection& runtime) {
   at::set_num_threads(static_cast<int>(runtime.threads.value_or(host_info().cores)));
+  use_linear_library(runtime.linear);
   at::globalContext().setDeterministicAlgorithms(runtime.deterministic, /*warn_only=*/false);
   try {
     const torch::Device device(runtime.device);
@@ -50,6 +52,7 @@ Json fingerprint(const Experiment& experiment, torch::Device device) {
   json["dtype"] = "float32";
   json["cpu_capability"] = at::get_cpu_capability();
   json["blas"] = blas_name();
+  json["linear"] = enum_name(linear_library());
   json["blas_core"] = std::getenv("OPENBLAS_CORETYPE") ? std::getenv("OPENBLAS_CORETYPE") : "";
   json["torch"] = TORCH_VERSION;
   json["deterministic"] = experiment.runtime.deterministic;

@@ -129,9 +129,13 @@ PointResult Host::describe(Model& model, const PlannedPoint& point) const {
 
 void Host::measure(Model& model, const PlannedPoint& point, PointResult& result) {
   const bool is_base = point.spec.rule == "none";
-  const Outcomes outcomes =
-      is_base ? run_.base_outcomes()
-              : evaluate_masks(model, *workspace_.task, workspace_.report_batches, {point.removed}).front();
+  // Weights that a sweep trained are not the intact ones, whose passes are kept.
+  const auto own_weights = [&] {
+    return MaskEvaluator(model, *workspace_.task, workspace_.report_batches, /*memory=*/0).evaluate(point.removed);
+  };
+  const Outcomes outcomes = is_base            ? run_.base_outcomes()
+                            : point.fine_tuned ? own_weights()
+                                               : run_.report_masks->evaluate(point.removed);
   passes_.forward += static_cast<int64_t>(workspace_.report_batches.size());
   result.metrics = workspace_.task->evaluate({.outcomes = outcomes,
                                               .base = is_base ? nullptr : &run_.base_outcomes(),
@@ -197,11 +201,12 @@ std::pair<int64_t, int64_t> Host::fine_tune(Model& model, const HeadSet& removed
   return {trained.forward, trained.backward};
 }
 
-SelectValues Host::select(Model& model, const std::vector<HeadSet>& masks) {
+SelectValues Host::select(const std::vector<HeadSet>& masks) {
   check_stop();
   SelectValues selected;
   const double sign = workspace_.task->metrics().front().higher_is_better ? 1 : -1;
-  for (const Outcomes& outcomes : evaluate_masks(model, *workspace_.task, workspace_.select_batches, masks)) {
+  for (const HeadSet& removed : masks) {
+    const Outcomes outcomes = run_.select_masks->evaluate(removed);
     double loss = 0;
     for (const Outcome& outcome : outcomes) loss += outcome.loss / static_cast<double>(outcomes.size());
     selected.values.push_back({sign * workspace_.task->headline(outcomes), loss});

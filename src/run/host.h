@@ -28,7 +28,7 @@ class Host final : public SweepHost, public SensitivityHost {
                          const std::string& sweep, int64_t step) override;
   std::pair<int64_t, int64_t> fine_tune(Model& model, const HeadSet& removed, int64_t steps,
                                         const std::string& name) override;
-  SelectValues select(Model& model, const std::vector<HeadSet>& masks) override;
+  SelectValues select(const std::vector<HeadSet>& masks) override;
 
   /// Passes over batches that this attempt spent.
   Passes passes() const { return passes_; }

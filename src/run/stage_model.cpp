@@ -74,8 +74,7 @@ Passes model_stage(SeedRun& run) {
     workspace.journal.model({run.seed, trained.steps, relative.string(),
                              save_model(workspace, *run.model, mask_sha256(run.model->blocks(), HeadSet()), folder)});
   }
-  run.model->eval();
-  run.blocks = run.model->blocks();
+  run.set_model(run.model);
   return passes;
 }
 

@@ -45,8 +45,17 @@ void KnownPoints::add(const PointResult& point) {
   if (point.same_as.empty() && !point.fine_tuned && point.spec.rule != "none") by_mask.emplace(point.mask, point.point);
 }
 
+void SeedRun::set_model(std::shared_ptr<Model> intact) {
+  model = std::move(intact);
+  model->eval();
+  blocks = model->blocks();
+  const int64_t memory = workspace.experiment.runtime.memory_mb * 1024 * 1024 / 2;  // for each of the two
+  report_masks.emplace(*model, *workspace.task, workspace.report_batches, memory);
+  select_masks.emplace(*model, *workspace.task, workspace.select_batches, memory);
+}
+
 const Outcomes& SeedRun::base_outcomes() {
-  if (!base) base = evaluate_masks(*model, *workspace.task, workspace.report_batches, {HeadSet()}).front();
+  if (!base) base = report_masks->evaluate(HeadSet());
   return *base;
 }
 

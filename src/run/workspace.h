@@ -15,6 +15,7 @@
 #include "record/status.h"
 #include "record/train_log.h"
 #include "run/experiment.h"
+#include "task/mask_evaluator.h"
 
 namespace headprune {
 
@@ -87,7 +88,10 @@ struct SeedRun {
   std::shared_ptr<Model> model = nullptr;
   Blocks blocks = {};                 // of the intact model
   std::optional<Outcomes> base = {};  // the unpruned model on the report split, once computed
+  std::optional<MaskEvaluator> report_masks = {}, select_masks = {};  // of the intact model, once it is there
 
+  /// Makes the evaluators of `model`, which is intact now and stays so.
+  void set_model(std::shared_ptr<Model> intact);
   /// The unpruned outcomes, computed when first needed.
   const Outcomes& base_outcomes();
 };

@@ -58,10 +58,4 @@ class Task {
   virtual double headline(const Outcomes& outcomes) const = 0;
 };
 
-/// Runs the model over batches under one mask per entry of `masks`, no gradients, evaluation mode. One Outcomes a mask,
-/// in the split's order (`examples` of them). Takes all masks at once so that work they share has one place to be
-/// shared. Checks for a stop request between batches. Non-finite logits: outcomes carry them; metrics say so.
-std::vector<Outcomes> evaluate_masks(Model& model, const Task& task, const std::vector<Batch>& batches,
-                                     const std::vector<HeadSet>& masks);
-
 }  // namespace headprune

@@ -10,6 +10,7 @@
 #include "core/random.h"
 #include "core/stop.h"
 #include "core/text.h"
+#include "task/mask_evaluator.h"
 #include "train/generator.h"
 #include "train/optimizer.h"
 #include "train/schedule.h"
@@ -187,7 +188,7 @@ bool Trainer::done() const { return state_.global_step >= state_.max_steps || st
 void Trainer::evaluate() {
   Outcomes outcomes;
   try {
-    outcomes = evaluate_masks(model_, request_.task, select_, {request_.removed}).front();
+    outcomes = MaskEvaluator(model_, request_.task, select_, /*memory=*/0).evaluate(request_.removed);
   } catch (const Interrupted&) {
     save();  // continuing evaluates these weights first
     throw;

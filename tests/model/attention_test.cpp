@@ -33,6 +33,20 @@ Attention random_attention(uint64_t seed, const HeadLayout& layout) {
   return attention;
 }
 
+struct Asked {
+  torch::Tensor gates = {};
+  bool weights = false;
+};
+struct Attended {
+  torch::Tensor output, context, weights;
+};
+
+/// Both halves of self-attention.
+Attended attended(Attention& attention, const torch::Tensor& x, const Visibility& visibility, const Asked& asked = {}) {
+  const HeadContexts heads = attention.attend(x, x, visibility, asked.weights);
+  return {attention.combine(heads.context, asked.gates), heads.context, heads.weights};
+}
+
 const HeadLayout kOdd{.heads = 3, .groups = 3, .key_width = 5, .value_width = 2};
 const HeadLayout kEqual{.heads = 2, .groups = 2, .key_width = 4, .value_width = 4};
 
@@ -57,7 +71,7 @@ TEST_CASE("equal scores give every head the mean of the visible values", "[model
                         {Visibility(Pattern::causal, two_keys), matrix({{1, 0}, {2, 1}, {2, 1}})}};
   for (const Case& one : cases)
     for (const bool weights : {false, true}) {
-      const auto result = attention.forward(x, x, one.visibility, {.gates = {}, .weights = weights});
+      const auto result = attended(attention, x, one.visibility, {.gates = {}, .weights = weights});
       CHECK(max_difference(result.output[0], one.expected) < 1e-12);
     }
 }
@@ -71,15 +85,13 @@ TEST_CASE("scores are divided by the square root of the key width", "[model]") {
   assign(attention.output().weight, matrix({{1}}));
   assign(attention.output().bias, torch::tensor({0.5}, torch::kFloat64));
   const torch::Tensor x = matrix({{1}, {0}}).unsqueeze(0);
-  const auto seen =
-      attention.forward(x, x, Visibility(Pattern::full), {.gates = {}, .weights = true, .contexts = true});
+  const auto seen = attended(attention, x, Visibility(Pattern::full), {.gates = {}, .weights = true});
   CHECK(max_difference(seen.weights[0][0], matrix({{2.0 / 3, 1.0 / 3}, {2.0 / 3, 1.0 / 3}})) < 1e-12);
   CHECK(max_difference(seen.context[0][0], matrix({{6}, {6}})) < 1e-12);
   CHECK(max_difference(seen.output[0], matrix({{6.5}, {6.5}})) < 1e-12);
-  const auto fused = attention.forward(x, x, Visibility(Pattern::full));
+  const auto fused = attended(attention, x, Visibility(Pattern::full));
   CHECK(max_difference(fused.output[0], matrix({{6.5}, {6.5}})) < 1e-12);
   CHECK_FALSE(fused.weights.defined());
-  CHECK_FALSE(fused.context.defined());
 }
 
 TEST_CASE("a head with sharp scores copies the one value it looks at", "[model]") {
@@ -91,7 +103,7 @@ TEST_CASE("a head with sharp scores copies the one value it looks at", "[model]"
   assign(attention.value().weight, torch::cat({one, one * 10}));
   assign(attention.output().weight, torch::cat({one, one}, 1));
   const torch::Tensor x = one.unsqueeze(0);
-  const auto result = attention.forward(x, x, Visibility(Pattern::full), {.gates = {}, .weights = true});
+  const auto result = attended(attention, x, Visibility(Pattern::full), {.gates = {}, .weights = true});
   CHECK(max_difference(result.weights[0][0], matrix({{0, 1, 0}, {0, 0, 1}, {1, 0, 0}})) < 1e-12);
   CHECK(max_difference(result.weights[0][1], one) < 1e-12);
   CHECK(max_difference(result.output[0], matrix({{10, 1, 0}, {0, 10, 1}, {1, 0, 10}})) < 1e-12);
@@ -106,8 +118,8 @@ TEST_CASE("fused and explicit attention give the same numbers", "[model]") {
           attention.to(type);
           const torch::Tensor x = random_tensor({3, 4, 7}, 4).to(type);
           const Visibility visibility(pattern, padded ? some_padding() : torch::Tensor());
-          const auto fused = attention.forward(x, x, visibility, {.gates = {}, .weights = false, .contexts = true});
-          const auto seen = attention.forward(x, x, visibility, {.gates = {}, .weights = true, .contexts = true});
+          const auto fused = attended(attention, x, visibility, {});
+          const auto seen = attended(attention, x, visibility, {.gates = {}, .weights = true});
           CHECK(max_difference(fused.output, seen.output) < (type == torch::kFloat32 ? 1e-5 : 1e-12));
           CHECK(max_difference(fused.context, seen.context) < (type == torch::kFloat32 ? 1e-5 : 1e-12));
           CHECK(seen.context.sizes() == torch::IntArrayRef({3, layout.heads, 4, layout.value_width}));
@@ -119,7 +131,7 @@ TEST_CASE("attention weights sum to 1 and are 0 where nothing may be seen", "[mo
   const torch::Tensor x = random_tensor({3, 4, 7}, 6), keys = some_padding();
   for (const Pattern pattern : {Pattern::full, Pattern::causal}) {
     const Visibility visibility(pattern, keys);
-    const torch::Tensor weights = attention.forward(x, x, visibility, {.gates = {}, .weights = true}).weights;
+    const torch::Tensor weights = attended(attention, x, visibility, {.gates = {}, .weights = true}).weights;
     CHECK(max_difference(weights.sum(-1), torch::ones({3, 3, 4}, torch::kFloat64)) < 1e-12);
     for (int64_t b = 0; b < 3; ++b)
       for (int64_t t = 0; t < 4; ++t)
@@ -135,8 +147,7 @@ TEST_CASE("a query that sees no key has the context 0, not NaN", "[model]") {
   const torch::Tensor x = random_tensor({2, 3, 7}, 8);
   const torch::Tensor keys = torch::tensor({1, 1, 1, 0, 0, 0}, torch::kInt64).view({2, 3}).to(torch::kBool);
   for (const bool weights : {false, true}) {
-    const auto result =
-        attention.forward(x, x, Visibility(Pattern::full, keys), {.gates = {}, .weights = weights, .contexts = true});
+    const auto result = attended(attention, x, Visibility(Pattern::full, keys), {.gates = {}, .weights = weights});
     CHECK(result.context[1].abs().max().item<double>() == 0.0);
     CHECK(result.output.isfinite().all().item<bool>());
   }
@@ -147,13 +158,13 @@ TEST_CASE("a gate of 0 equals zeroing the head's columns of the output projectio
   const torch::Tensor x = random_tensor({2, 4, 7}, 10);
   const Visibility visibility(Pattern::full);
   const torch::Tensor gates = torch::tensor({1.0f, 0.0f, 1.0f});
-  const torch::Tensor gated = attention.forward(x, x, visibility, {.gates = gates}).output;
-  const torch::Tensor intact = attention.forward(x, x, visibility).output;
+  const torch::Tensor gated = attended(attention, x, visibility, {.gates = gates}).output;
+  const torch::Tensor intact = attended(attention, x, visibility).output;
   {
     const torch::NoGradGuard no_grad;
     attention.output().weight.narrow(1, 2, 2).zero_();
   }
-  CHECK(max_difference(gated, attention.forward(x, x, visibility).output) < 1e-12);
+  CHECK(max_difference(gated, attended(attention, x, visibility).output) < 1e-12);
   CHECK(max_difference(gated, intact) > 0.1);
 }
 
@@ -162,8 +173,8 @@ TEST_CASE("gates multiply contexts, and contexts come back as they were before",
   const torch::Tensor x = random_tensor({2, 4, 7}, 12);
   const Visibility visibility(Pattern::causal);
   const torch::Tensor gates = random_tensor({2, 3}, 13);
-  const auto plain = attention.forward(x, x, visibility, {.gates = {}, .weights = false, .contexts = true});
-  const auto gated = attention.forward(x, x, visibility, {.gates = gates, .weights = false, .contexts = true});
+  const auto plain = attended(attention, x, visibility, {});
+  const auto gated = attended(attention, x, visibility, {.gates = gates});
   CHECK(torch::equal(plain.context, gated.context));
   torch::Tensor expected = attention.output().bias.expand({2, 4, 7});
   for (int64_t h = 0; h < 3; ++h) {
@@ -181,7 +192,7 @@ TEST_CASE("gate gradients equal central differences", "[model]") {
     for (const Pattern pattern : {Pattern::full, Pattern::causal}) {
       const Visibility visibility(pattern, some_padding());
       const auto loss = [&](const torch::Tensor& gates) {
-        const torch::Tensor y = attention.forward(x, x, visibility, {.gates = gates, .weights = weights}).output;
+        const torch::Tensor y = attended(attention, x, visibility, {.gates = gates, .weights = weights}).output;
         return (y * direction).tanh().sum();
       };
       const torch::Tensor gates = random_tensor({3, 3}, 17).requires_grad_();
@@ -205,26 +216,26 @@ TEST_CASE("removing heads deletes their slices, keeps original ids and works aga
   Attention intact = random_attention(19, layout);
   Attention pruned = random_attention(19, layout);
   const auto gated = [&](const std::vector<float>& gates) {
-    return intact.forward(x, x, visibility, {.gates = torch::tensor(gates)}).output;
+    return attended(intact, x, visibility, {.gates = torch::tensor(gates)}).output;
   };
   pruned.remove_heads({1});
   CHECK(pruned.heads() == std::vector<int64_t>{0, 2, 3});
   CHECK(pruned.query().weight.sizes() == torch::IntArrayRef({9, 7}));
   CHECK(pruned.value().bias.sizes() == torch::IntArrayRef({6}));
   CHECK(pruned.output().weight.sizes() == torch::IntArrayRef({7, 6}));
-  CHECK(max_difference(pruned.forward(x, x, visibility).output, gated({1, 0, 1, 1})) < 1e-12);
+  CHECK(max_difference(attended(pruned, x, visibility).output, gated({1, 0, 1, 1})) < 1e-12);
   pruned.remove_heads({1, 2, 77});
   CHECK(pruned.heads() == std::vector<int64_t>{0, 3});
-  CHECK(max_difference(pruned.forward(x, x, visibility).output, gated({1, 0, 0, 1})) < 1e-12);
+  CHECK(max_difference(attended(pruned, x, visibility).output, gated({1, 0, 0, 1})) < 1e-12);
   pruned.remove_heads({0, 3});
   CHECK(pruned.heads().empty());
   for (const torch::Tensor& gates : {torch::Tensor(), torch::ones({0}), torch::ones({2, 0})})
     for (const bool weights : {false, true}) {
-      const auto none = pruned.forward(x, x, visibility, {.gates = gates, .weights = weights, .contexts = true});
+      const auto none = attended(pruned, x, visibility, {.gates = gates, .weights = weights});
       CHECK(torch::equal(none.output, pruned.output().bias.expand({2, 5, 7})));
       CHECK(none.context.sizes() == torch::IntArrayRef({2, 0, 5, 2}));
     }
-  CHECK(max_difference(pruned.forward(x, x, visibility).output, gated({0, 0, 0, 0})) < 1e-12);
+  CHECK(max_difference(attended(pruned, x, visibility).output, gated({0, 0, 0, 0})) < 1e-12);
   pruned.remove_heads({0});
   CHECK(pruned.head_count() == 0);
 }
@@ -232,9 +243,9 @@ TEST_CASE("removing heads deletes their slices, keeps original ids and works aga
 TEST_CASE("a pruned attention module still trains", "[model]") {
   Attention attention = random_attention(20, kOdd);
   const torch::Tensor x = random_tensor({2, 4, 7}, 21);
-  attention.forward(x, x, Visibility(Pattern::full)).output.sum().backward();
+  attended(attention, x, Visibility(Pattern::full)).output.sum().backward();
   attention.remove_heads({0});
-  attention.forward(x, x, Visibility(Pattern::full)).output.sum().backward();
+  attended(attention, x, Visibility(Pattern::full)).output.sum().backward();
   for (const auto& entry : attention.named_parameters()) {
     INFO(entry.key());
     CHECK(entry.value().requires_grad());

@@ -114,7 +114,7 @@ TEST_CASE("a post-norm block equals torch's own encoder layer", "[model]") {
   };
   for (const Case one : {Case{Pattern::full, false}, Case{Pattern::full, true}, Case{Pattern::causal, false}}) {
     const Visibility visibility(one.pattern, one.padded ? present : torch::Tensor());
-    const torch::Tensor ours = block.forward(x, visibility, {}).output;
+    const torch::Tensor ours = block.finish(block.attend(x, visibility, false), {});
     const torch::Tensor theirs =
         other
             ->forward(x.transpose(0, 1), one.pattern == Pattern::causal ? future : torch::Tensor(),

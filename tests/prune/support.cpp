@@ -64,7 +64,7 @@ std::pair<int64_t, int64_t> NotingHost::fine_tune(Model& model, const HeadSet& r
   return {steps, steps};
 }
 
-SelectValues NotingHost::select(Model&, const std::vector<HeadSet>& masks) {
+SelectValues NotingHost::select(const std::vector<HeadSet>& masks) {
   calls.push_back(fmt::format("select {}", masks.size()));
   SelectValues result;
   for (const HeadSet& mask : masks) result.values.push_back(select_value(mask));

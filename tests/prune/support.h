@@ -51,7 +51,7 @@ class NotingHost final : public SweepHost, public SensitivityHost {
                          const std::string& sweep, int64_t step) override;
   std::pair<int64_t, int64_t> fine_tune(Model& model, const HeadSet& removed, int64_t steps,
                                         const std::string& name) override;
-  SelectValues select(Model& model, const std::vector<HeadSet>& masks) override;
+  SelectValues select(const std::vector<HeadSet>& masks) override;
 
   std::vector<PlannedPoint> points;       // evaluated now
   std::vector<PlannedPoint> known;        // evaluated by an earlier run

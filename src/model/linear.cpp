@@ -1,0 +1,87 @@
+#include "model/linear.h"
+
+#include <ATen/core/dispatch/Dispatcher.h>
+#include <torch/csrc/autograd/custom_function.h>
+
+#include "core/error.h"
+
+namespace headprune {
+namespace {
+
+using Bias = std::optional<at::Tensor>;
+
+LinearLibrary library_in_use = LinearLibrary::blas;
+
+bool is_amd_with_avx512() {
+#if defined(__x86_64__) && defined(__GNUC__)
+  __builtin_cpu_init();
+  return __builtin_cpu_is("amd") != 0 && __builtin_cpu_supports("avx512f") != 0;
+#else
+  return false;
+#endif
+}
+
+/// oneDNN's x W^T + b, which LibTorch offers to its compiler only. Any strides; not differentiable.
+torch::Tensor onednn_product(const torch::Tensor& x, const torch::Tensor& weight, const Bias& bias) {
+  using Signature = at::Tensor(const at::Tensor&, const at::Tensor&, const std::optional<at::Tensor>&, std::string_view,
+                               c10::List<std::optional<at::Scalar>>, std::optional<std::string_view>);
+  static const auto op =
+      c10::Dispatcher::singleton().findSchemaOrThrow("mkldnn::_linear_pointwise", "").typed<Signature>();
+  return op.call(x, weight, bias, /*attr=*/"none", c10::List<std::optional<at::Scalar>>(), /*algorithm=*/"");
+}
+
+class OnednnLinear : public torch::autograd::Function<OnednnLinear> {
+ public:
+  static torch::Tensor forward(torch::autograd::AutogradContext* context, const torch::Tensor& x,
+                               const torch::Tensor& weight, const Bias& bias) {
+    const torch::Tensor none;
+    context->save_for_backward({weight.requires_grad() ? x : none, x.requires_grad() ? weight : none});
+    context->saved_data["biased"] = bias.has_value();
+    return onednn_product(x, weight, bias);
+  }
+
+  static torch::autograd::variable_list backward(torch::autograd::AutogradContext* context,
+                                                 torch::autograd::variable_list gradients) {
+    const auto saved = context->get_saved_variables();
+    const torch::Tensor y = gradients[0].contiguous().flatten(0, -2);  // [N, outputs]
+    torch::Tensor x_gradient, weight_gradient, bias_gradient;
+    if (context->needs_input_grad(0)) {
+      std::vector<int64_t> shape = gradients[0].sizes().vec();
+      shape.back() = saved[1].size(1);
+      x_gradient = onednn_product(y, saved[1].t(), std::nullopt).view(shape);  // [..., inputs]
+    }
+    if (context->needs_input_grad(1))
+      weight_gradient = onednn_product(y.t(), saved[0].flatten(0, -2).t(), std::nullopt);  // [outputs, inputs]
+    if (context->saved_data["biased"].toBool() && context->needs_input_grad(2)) bias_gradient = y.sum(0);  // [outputs]
+    return {x_gradient, weight_gradient, bias_gradient};
+  }
+};
+
+bool served_by_onednn(const torch::Tensor& x, const torch::Tensor& weight) {
+  return library_in_use == LinearLibrary::onednn && x.scalar_type() == torch::kFloat32 &&
+         weight.scalar_type() == torch::kFloat32 && x.is_cpu() && x.dim() >= 2 && x.numel() > 0 && weight.numel() > 0;
+}
+
+}  // namespace
+
+LinearLibrary use_linear_library(LinearLibrary wanted) {
+  const bool has_onednn = at::globalContext().hasMKLDNN();
+  if (wanted == LinearLibrary::onednn && !has_onednn)
+    fail(ExitCode::usage, "runtime.linear is onednn, which this LibTorch is built without: use auto or blas");
+  if (wanted == LinearLibrary::automatic)
+    wanted = has_onednn && is_amd_with_avx512() ? LinearLibrary::onednn : LinearLibrary::blas;
+  return library_in_use = wanted;
+}
+
+LinearLibrary linear_library() { return library_in_use; }
+
+torch::Tensor linear_layer(const torch::Tensor& x, const torch::Tensor& weight, const torch::Tensor& bias) {
+  const Bias shift = bias.defined() ? Bias(bias) : std::nullopt;
+  if (!served_by_onednn(x, weight)) return at::linear(x, weight, shift);
+  const bool differentiated =
+      at::GradMode::is_enabled() && (x.requires_grad() || weight.requires_grad() || (shift && shift->requires_grad()));
+  return differentiated ? OnednnLinear::apply(x.contiguous(), weight, shift)
+                        : onednn_product(x.contiguous(), weight, shift);
+}
+
+}  // namespace headprune

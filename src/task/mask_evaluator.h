@@ -1,0 +1,40 @@
+// Evaluation of masks on a split, one mask after another. What masks have in common is computed once: a pass that is
+// intact below some block is kept where it stopped there, so that the next mask starts from that block's contexts.
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "task/task.h"
+
+namespace headprune {
+
+class MaskEvaluator {
+ public:
+  /// `model` keeps its weights and heads, and `batches` live, for as long as this does. Passes that stopped are kept
+  /// while they take at most `memory` bytes; 0 keeps none. Numbers do not depend on it.
+  MaskEvaluator(Model& model, const Task& task, const std::vector<Batch>& batches, int64_t memory);
+
+  /// The outcome of every example under the mask without `removed`, in the split's order: no gradients, evaluation
+  /// mode. A mask that lacks at least a quarter of the heads is evaluated on a copy of the model without them, unless
+  /// the split is so small that the copy would cost more. Checks for a stop request between batches. Non-finite
+  /// logits: outcomes carry them; metrics say so.
+  Outcomes evaluate(const HeadSet& removed);
+
+ private:
+  struct Mask;
+  Mask prepare(const HeadSet& removed) const;
+  torch::Tensor values(size_t batch, const Mask& mask);
+  Paused paused_at(size_t batch, size_t block);
+  void keep(size_t batch, const Paused& paused);
+
+  Model& model_;
+  const Task& task_;
+  const std::vector<Batch>& batches_;
+  Blocks blocks_;
+  int64_t examples_ = 0, positions_ = 0;
+  int64_t memory_ = 0, kept_bytes_ = 0;
+  std::vector<std::map<size_t, Paused>> kept_;  // of each batch, by block
+};
+
+}  // namespace headprune

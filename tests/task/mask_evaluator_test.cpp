@@ -1,0 +1,145 @@
+#include "task/mask_evaluator.h"
+
+#include "core/random.h"
+#include "model/support.h"
+#include "support/tiny_models.h"
+
+using namespace headprune;
+using namespace headprune::testing;
+
+namespace {
+
+std::vector<Outcomes> each_mask(MaskEvaluator evaluator, const std::vector<HeadSet>& masks) {
+  std::vector<Outcomes> all;
+  for (const HeadSet& removed : masks) all.push_back(evaluator.evaluate(removed));
+  return all;
+}
+
+/// Sentences of 1 to 8 tokens with labels or targets.
+std::vector<Example> sentences(const TransformerConfig& config, int64_t count) {
+  Random random(3);
+  std::vector<Example> examples(static_cast<size_t>(count));
+  for (Example& example : examples) {
+    const auto length = 1 + static_cast<int64_t>(random.below(8));
+    for (int64_t t = 0; t < length; ++t)
+      example.tokens.push_back(static_cast<int64_t>(random.below(static_cast<uint64_t>(config.vocabulary_size))));
+    if (config.kind == Kind::decoder) example.targets = example.tokens;
+    if (config.kind == Kind::encoder) example.label = static_cast<int64_t>(random.below(4));
+  }
+  return examples;
+}
+
+/// One head, heads of two blocks, all but one of a block, a whole block, the last block, most heads, and all of them.
+std::vector<HeadSet> all_sorts_of_masks(Kind kind) {
+  const auto heads = [&](const std::vector<std::pair<int64_t, int64_t>>& ids) {
+    std::vector<HeadId> all;
+    for (const auto& [layer, head] : ids) all.push_back({{kind, layer}, head});
+    return HeadSet(all);
+  };
+  return {heads({}),
+          heads({{0, 1}}),
+          heads({{1, 0}}),
+          heads({{2, 2}}),
+          heads({{0, 2}, {2, 0}}),
+          heads({{1, 0}, {1, 2}}),
+          heads({{1, 0}, {1, 1}, {1, 2}}),
+          heads({{2, 0}, {2, 1}, {2, 2}}),
+          heads({{0, 0}, {0, 1}, {1, 1}, {1, 2}, {2, 0}, {2, 1}}),
+          heads({{1, 0}, {1, 1}, {1, 2}, {2, 0}, {2, 1}, {2, 2}}),
+          heads({{0, 0}, {0, 1}, {0, 2}, {1, 0}, {1, 1}, {1, 2}, {2, 0}, {2, 1}, {2, 2}})};
+}
+
+}  // namespace
+
+TEST_CASE("every mask gives one outcome an example, in the order of the split, whatever the batches", "[task]") {
+  TinyModel model(/*dropout=*/0.5);
+  model.train();
+  model.embedding.set_requires_grad(false);
+  const auto task = Plugin<Task>{"classification"}.make();
+  Split split;
+  split.examples = six_examples();
+  const HeadId left{.block = {Kind::encoder, 0}, .head = 0}, right{.block = {Kind::encoder, 0}, .head = 1};
+  const std::vector<HeadSet> masks = {HeadSet(), HeadSet(std::vector{left}), HeadSet(std::vector{left, right})};
+
+  const auto one_by_one = make_batches(split, {.examples = 1}, torch::kCPU);
+  const auto by_four = make_batches(split, {.examples = 4}, torch::kCPU);
+  const auto single = each_mask(MaskEvaluator(model, *task, one_by_one, 0), masks);
+  const auto joint = each_mask(MaskEvaluator(model, *task, by_four, 0), masks);
+  CHECK(model.is_training());
+  CHECK_FALSE(model.embedding.requires_grad());
+  CHECK(model.value.requires_grad());
+  CHECK_FALSE(model.value.grad().defined());
+  REQUIRE(single.size() == 3);
+
+  // Truth: each example alone under its gates, written out here.
+  model.eval();
+  const torch::NoGradGuard no_grad;
+  for (size_t mask = 0; mask < masks.size(); ++mask) {
+    REQUIRE(single[mask].size() == split.examples.size());
+    const PerBlock gates = {torch::tensor({mask > 0 ? 0.0 : 1.0, mask > 1 ? 0.0 : 1.0}, torch::kFloat64)};
+    for (size_t i = 0; i < split.examples.size(); ++i) {
+      const Batch batch = make_batch(split.examples, {static_cast<int64_t>(i)}, torch::kCPU);
+      HeadProbe probe;
+      probe.gates = gates;
+      const torch::Tensor logits = model.forward(batch, probe).values[0];  // [labels]
+      const double loss = (logits.logsumexp(0) - logits[split.examples[i].label]).item<double>();
+      for (const auto& outcomes : {single[mask], joint[mask]}) {
+        CHECK(outcomes[i].loss == Approx(loss).epsilon(1e-9));
+        CHECK(outcomes[i].target == split.examples[i].label);
+        CHECK(outcomes[i].predicted == logits.argmax().item<int64_t>());
+      }
+    }
+  }
+  CHECK(single[0][0].loss != Approx(single[1][0].loss));
+  const std::vector<Batch> nothing;
+  CHECK(MaskEvaluator(model, *task, nothing, 0).evaluate(masks[2]).empty());
+}
+
+TEST_CASE("what masks share changes no number", "[task]") {
+  struct Case {
+    Kind kind;
+    NormOrder norm;
+    Pooling pooling;
+  };
+  for (const Case one :
+       {Case{Kind::encoder, NormOrder::post, Pooling::cls}, Case{Kind::encoder, NormOrder::pre, Pooling::cls},
+        Case{Kind::encoder, NormOrder::pre, Pooling::mean}, Case{Kind::decoder, NormOrder::pre, Pooling::mean}}) {
+    TransformerConfig config = small_config(one.kind, one.norm);
+    config.pooling = one.pooling;
+    const auto model = small_model(config);
+    model->to(torch::kFloat64);
+    const auto task = Plugin<Task>{one.kind == Kind::encoder ? "classification" : "language_modelling"}.make();
+    // 1000 sentences are enough for heavily pruned masks to be evaluated without their heads; 40 are not.
+    for (const int64_t count : {1000, 40}) {
+      Split split;
+      split.examples = sentences(config, count);
+      const auto batches = make_batches(split, {.examples = 16}, torch::kCPU);
+      const std::vector<HeadSet> masks = all_sorts_of_masks(one.kind);
+      // No memory, enough for a few batches only, enough for everything.
+      const auto none = each_mask(MaskEvaluator(*model, *task, batches, 0), masks);
+      const auto little = each_mask(MaskEvaluator(*model, *task, batches, 30000), masks);
+      const auto enough = each_mask(MaskEvaluator(*model, *task, batches, int64_t{1} << 30), masks);
+      for (size_t m = 0; m < masks.size(); ++m) {
+        INFO("mask " << m << ", " << count << " sentences");
+        const FrozenModel frozen(*model);
+        const torch::NoGradGuard no_grad;
+        const HeadProbe probe{.gates = mask_gates(model->blocks(), masks[m], torch::kCPU)};
+        double difference = 0;
+        bool equal = true;
+        for (const Batch& batch : batches) {
+          const Outcomes plain = task->outcomes(model->forward(batch, probe).values, batch);
+          for (size_t i = 0; i < plain.size(); ++i) {
+            const auto example = static_cast<size_t>(batch.examples[i]);
+            difference = std::max(difference, std::abs(plain[i].loss - none[m][example].loss));
+            equal = equal && none[m][example].loss == little[m][example].loss &&
+                    none[m][example].loss == enough[m][example].loss &&
+                    none[m][example].predicted == plain[i].predicted;
+          }
+        }
+        CHECK(difference < 1e-12);
+        CHECK(equal);
+        if (m > 0) CHECK(none[m][0].loss != none[0][0].loss);
+      }
+    }
+  }
+}
