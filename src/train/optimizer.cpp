@@ -1,7 +1,7 @@
 #include "train/optimizer.h"
 
+#include <ATen/ops/_fused_adamw.h>
 #include <torch/nn/utils/clip_grad.h>
-#include <torch/optim/adamw.h>
 
 #include <cmath>
 #include <limits>
@@ -14,54 +14,12 @@
 namespace headprune {
 namespace {
 
-using NamedParameters = std::vector<std::pair<std::string, torch::Tensor>>;
-
-NamedParameters named_parameters(const Model& model) {
-  NamedParameters all;
-  for (const auto& item : model.named_parameters()) all.emplace_back(item.key(), item.value());
-  return all;
-}
-
-/// Parameters that are stepped alike.
-struct Group {
-  double rate_factor = 1;
-  bool decays = false;
-  std::vector<torch::Tensor> parameters = {};
-};
-
-std::vector<Group> make_groups(const Model& model, const NamedParameters& parameters, const TrainOptions& options) {
-  std::map<std::pair<int64_t, bool>, Group> groups;  // by layers above, and whether weights do not decay
-  for (const auto& [name, parameter] : parameters) {
-    int64_t above = 0;
-    if (options.layer_decay != 1) {
-      const std::optional<int64_t> known = model.layers_above(name);
-      if (!known)
-        fail(ExitCode::usage, "train.layer_decay needs a model of layers, which this one is not; leave it out");
-      above = *known;
-    }
-    const bool decays = parameter.dim() >= 2;
-    Group& group = groups[{above, !decays}];
-    group.rate_factor = std::pow(options.layer_decay, static_cast<double>(above));
-    group.decays = decays;
-    group.parameters.push_back(parameter);
-  }
-  std::vector<Group> found;
-  for (auto& [key, group] : groups) found.push_back(std::move(group));
-  return found;
-}
-
-/// Learning rates are the factors, until step() sets them.
-torch::optim::AdamW make_adamw(const std::vector<Group>& groups, const TrainOptions& options) {
-  const auto options_of = [&](const Group& group) {
-    torch::optim::AdamWOptions all(group.rate_factor);
-    all.betas({options.adam_beta1, options.adam_beta2}).eps(options.adam_epsilon);
-    all.weight_decay(group.decays ? options.weight_decay : 0);
-    return all;
-  };
-  std::vector<torch::optim::OptimizerParamGroup> all;
-  for (const Group& group : groups)
-    all.emplace_back(group.parameters, std::make_unique<torch::optim::AdamWOptions>(options_of(group)));
-  return torch::optim::AdamW(all, options_of({}));
+/// Of layer_decay: how much lower the learning rate is.
+double rate_factor(const Model& model, const std::string& name, double layer_decay) {
+  if (layer_decay == 1) return 1;
+  const std::optional<int64_t> above = model.layers_above(name);
+  if (!above) fail(ExitCode::usage, "train.layer_decay needs a model of layers, which this one is not; leave it out");
+  return std::pow(layer_decay, static_cast<double>(*above));
 }
 
 /// Takes one tensor out of `tensors`, on the CPU still.
@@ -78,63 +36,111 @@ torch::Tensor take(NamedTensors& tensors, const std::string& name, at::IntArrayR
 }  // namespace
 
 struct Optimizer::Impl {
-  Impl(const Model& model, const TrainOptions& options)
-      : parameters(named_parameters(model)), adamw(make_adamw(make_groups(model, parameters, options), options)) {
-    for (const auto& group : adamw.param_groups()) rate_factors.push_back(group.options().get_lr());
+  /// A parameter with AdamW's state of it, which is undefined before its first step.
+  struct Stepped {
+    std::string name;
+    torch::Tensor parameter;
+    torch::Tensor exp_avg, exp_avg_sq;  // as the parameter
+    torch::Tensor step;                 // float32 scalar: steps taken
+  };
+
+  /// Parameters that are stepped alike.
+  struct Group {
+    double rate_factor = 1, weight_decay = 0;
+    std::vector<Stepped> members = {};
+  };
+
+  Impl(const Model& model, const TrainOptions& train) : options(train), groups(make_groups(model, train)) {}
+
+  static std::vector<Group> make_groups(const Model& model, const TrainOptions& options) {
+    std::map<std::pair<double, double>, Group> groups;
+    for (const auto& item : model.named_parameters()) {
+      const double factor = rate_factor(model, item.key(), options.layer_decay);
+      const double weight_decay = item.value().dim() >= 2 ? options.weight_decay : 0;
+      Group& group = groups[{factor, weight_decay}];
+      group.rate_factor = factor;
+      group.weight_decay = weight_decay;
+      group.members.push_back(
+          {.name = item.key(), .parameter = item.value(), .exp_avg = {}, .exp_avg_sq = {}, .step = {}});
+    }
+    std::vector<Group> all;
+    for (auto& [key, group] : groups) all.push_back(std::move(group));
+    return all;
   }
 
-  NamedParameters parameters;
-  std::vector<double> rate_factors;  // of adamw's groups
-  torch::optim::AdamW adamw;
+  TrainOptions options;
+  std::vector<Group> groups;
 };
 
 Optimizer::Optimizer(const Model& model, const TrainOptions& options) : impl_(std::make_unique<Impl>(model, options)) {}
 Optimizer::~Optimizer() = default;
 
-void Optimizer::zero_grad() { impl_->adamw.zero_grad(/*set_to_none=*/true); }
+void Optimizer::zero_grad() {
+  for (auto& group : impl_->groups)
+    for (auto& one : group.members) one.parameter.mutable_grad().reset();
+}
 
 double Optimizer::clip(double max_norm) {
   std::vector<torch::Tensor> parameters;
-  for (const auto& [name, parameter] : impl_->parameters) parameters.push_back(parameter);
+  for (const auto& group : impl_->groups)
+    for (const auto& one : group.members) parameters.push_back(one.parameter);
   const double limit = max_norm > 0 ? max_norm : std::numeric_limits<double>::infinity();
   return torch::nn::utils::clip_grad_norm_(parameters, limit);
 }
 
 void Optimizer::step(double learning_rate) {
-  for (size_t i = 0; i < impl_->rate_factors.size(); ++i)
-    impl_->adamw.param_groups()[i].options().set_lr(learning_rate * impl_->rate_factors[i]);
-  impl_->adamw.step();
+  const torch::NoGradGuard no_grad;
+  const TrainOptions& options = impl_->options;
+  for (auto& group : impl_->groups) {
+    std::vector<torch::Tensor> parameters, gradients, exp_avgs, exp_avg_sqs, steps;
+    for (auto& one : group.members) {
+      if (!one.parameter.grad().defined()) continue;
+      if (!one.step.defined()) {
+        one.exp_avg = torch::zeros_like(one.parameter);
+        one.exp_avg_sq = torch::zeros_like(one.parameter);
+        one.step = torch::zeros({}, one.parameter.options().dtype(torch::kFloat32).requires_grad(false));
+      }
+      one.step.add_(1);
+      parameters.push_back(one.parameter);
+      gradients.push_back(one.parameter.grad());
+      exp_avgs.push_back(one.exp_avg);
+      exp_avg_sqs.push_back(one.exp_avg_sq);
+      steps.push_back(one.step);
+    }
+    if (parameters.empty()) continue;
+    at::_fused_adamw_(parameters, gradients, exp_avgs, exp_avg_sqs, /*max_exp_avg_sqs=*/{}, steps,
+                      learning_rate * group.rate_factor, options.adam_beta1, options.adam_beta2, group.weight_decay,
+                      options.adam_epsilon, /*amsgrad=*/false, /*maximize=*/false);
+  }
 }
 
 NamedTensors Optimizer::state() const {
   NamedTensors tensors;
-  for (const auto& [name, parameter] : impl_->parameters) {
-    const auto at = impl_->adamw.state().find(parameter.unsafeGetTensorImpl());
-    if (at == impl_->adamw.state().end()) continue;
-    const auto& moments = static_cast<const torch::optim::AdamWParamState&>(*at->second);
-    tensors["exp_avg." + name] = moments.exp_avg();
-    tensors["exp_avg_sq." + name] = moments.exp_avg_sq();
-    tensors["step." + name] = torch::scalar_tensor(moments.step(), torch::kInt64);
-  }
+  for (const auto& group : impl_->groups)
+    for (const auto& one : group.members) {
+      if (!one.step.defined()) continue;
+      tensors["exp_avg." + one.name] = one.exp_avg;
+      tensors["exp_avg_sq." + one.name] = one.exp_avg_sq;
+      tensors["step." + one.name] = one.step.to(torch::kCPU, torch::kInt64);
+    }
   return tensors;
 }
 
 void Optimizer::load_state(const NamedTensors& tensors, const std::string& where) {
   NamedTensors left = tensors;
-  impl_->adamw.state().clear();
-  for (const auto& [name, parameter] : impl_->parameters) {
-    if (!left.contains("step." + name)) continue;  // never stepped
-    auto moments = std::make_unique<torch::optim::AdamWParamState>();
-    const auto moment = [&, &key = name, &like = parameter](const char* kind) {
-      return take(left, kind + key, like.sizes(), where)
-          .to(like.options().requires_grad(false), /*non_blocking=*/false,
-              /*copy=*/true);
-    };
-    moments->exp_avg(moment("exp_avg."));
-    moments->exp_avg_sq(moment("exp_avg_sq."));
-    moments->step(take(left, "step." + name, {}, where).item<int64_t>());
-    impl_->adamw.state()[parameter.unsafeGetTensorImpl()] = std::move(moments);
-  }
+  for (auto& group : impl_->groups)
+    for (auto& one : group.members) {
+      one.exp_avg = one.exp_avg_sq = one.step = torch::Tensor();
+      if (!left.contains("step." + one.name)) continue;  // never stepped
+      const auto options = one.parameter.options().requires_grad(false);
+      const auto moment = [&](const char* kind) {
+        return take(left, kind + one.name, one.parameter.sizes(), where)
+            .to(options, /*non_blocking=*/false, /*copy=*/true);
+      };
+      one.exp_avg = moment("exp_avg.");
+      one.exp_avg_sq = moment("exp_avg_sq.");
+      one.step = take(left, "step." + one.name, {}, where).to(options.dtype(torch::kFloat32));
+    }
   if (!left.empty())
     fail(ExitCode::run_failed, "{}: optimizer state '{}' belongs to no parameter of the model", where,
          left.begin()->first);

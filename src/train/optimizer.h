@@ -1,4 +1,4 @@
-// AdamW (Loshchilov and Hutter 2019; LibTorch's own), with its state by parameter name.
+// AdamW (Loshchilov and Hutter 2019; LibTorch's fused kernel), with its state by parameter name.
 #pragma once
 
 #include <memory>
