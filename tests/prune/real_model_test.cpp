@@ -13,16 +13,18 @@ namespace {
 /// Evaluates points by the share of examples whose class stays that of the intact model.
 class AgreementHost final : public SensitivityHost {
  public:
-  AgreementHost(Transformer& model, Batch batch) : batch_(std::move(batch)) { wanted_ = classes(model, {}); }
+  AgreementHost(Transformer& model, Batch batch) : model_(model), batch_(std::move(batch)) {
+    wanted_ = classes(model, {});
+  }
   bool done(const PointSpec&) const override { return false; }
   void evaluate(Model& model, const PlannedPoint& point) override {
     points.push_back(point);
     agreement.push_back(agree(model, point.removed));
   }
   Importance intact_scores(const std::string&, int64_t) override { throw std::logic_error("no table asks for scores"); }
-  SelectValues select(Model& model, const std::vector<HeadSet>& masks) override {
+  SelectValues select(const std::vector<HeadSet>& masks) override {
     SelectValues result;
-    for (const HeadSet& mask : masks) result.values.push_back({agree(model, mask), 0});
+    for (const HeadSet& mask : masks) result.values.push_back({agree(model_, mask), 0});
     return result;
   }
   std::vector<PlannedPoint> points;
@@ -39,6 +41,7 @@ class AgreementHost final : public SensitivityHost {
   double agree(Model& model, const HeadSet& removed) const {
     return (classes(model, removed) == wanted_).to(torch::kFloat64).mean().item<double>();
   }
+  Model& model_;
   Batch batch_;
   torch::Tensor wanted_;
 };
