@@ -1,7 +1,5 @@
 #include "report/agreement_rows.h"
 
-#include <fmt/format.h>
-
 #include <set>
 
 #include "report/groups.h"
@@ -9,8 +7,6 @@
 
 namespace headprune {
 namespace {
-
-constexpr int64_t kPermutations = 2000;
 
 struct Side {
   ScoreKey key;
@@ -36,8 +32,9 @@ int64_t half(size_t n) { return static_cast<int64_t>((n + 1) / 2); }
 
 class Comparison {
  public:
-  Comparison(const Side& a, const Side& b, int64_t permutations, std::vector<AgreementRow>& rows)
-      : name_(a.key.seed == b.key.seed ? "methods" : "seeds"), a_(a), b_(b), permutations_(permutations), rows_(rows) {}
+  /// Without `chance` there is no p.
+  Comparison(const Side& a, const Side& b, ChanceOrders* chance, std::vector<AgreementRow>& rows)
+      : name_(a.key.seed == b.key.seed ? "methods" : "seeds"), a_(a), b_(b), chance_(chance), rows_(rows) {}
 
   void run(const std::set<int64_t>& removed_counts) {
     Paired all;
@@ -75,17 +72,15 @@ class Comparison {
     row.draw_b = b_.key.draw;
     row.kind = kind;
     row.layer = layer;
-    measure(row, values, {AgreementStatistic::spearman, 0, permutations_});
-    measure(row, values, {AgreementStatistic::kendall_tau_b, 0, permutations_});
-    for (const int64_t k : counts) measure(row, values, {AgreementStatistic::topk_jaccard, k, permutations_});
+    measure(row, values, {AgreementStatistic::spearman});
+    measure(row, values, {AgreementStatistic::kendall_tau_b});
+    for (const int64_t k : counts) measure(row, values, {AgreementStatistic::topk_jaccard, k});
   }
 
   void measure(AgreementRow row, const Paired& values, const AgreementRequest& request) {
     row.statistic = to_string(request.statistic);
     if (request.statistic == AgreementStatistic::topk_jaccard) row.k = request.k;
-    const std::string stream = fmt::format("agreement/{}/{}/{}/{}/{}", row.method_a, row.method_b, row.kind,
-                                           row.layer.value_or(-1), row.statistic);
-    const Agreement result = agreement(request, values.a, values.b, Random(static_cast<uint64_t>(row.seed_a), stream));
+    const Agreement result = agreement(request, values.a, values.b, chance_);
     row.value = result.value;
     row.p = result.p;
     row.n = result.n;
@@ -95,7 +90,7 @@ class Comparison {
   std::string name_;
   const Side& a_;
   const Side& b_;
-  int64_t permutations_;
+  ChanceOrders* chance_;
   std::vector<AgreementRow>& rows_;
 };
 
@@ -116,12 +111,14 @@ std::vector<AgreementRow> agreement_rows(const Record& record, bool with_p) {
   }
   const std::set<int64_t> counts = sweep_counts(record);
   std::vector<AgreementRow> rows;
+  if (sides.empty()) return rows;
+  ChanceOrders chance(static_cast<uint64_t>(sides.front().key.seed), "agreement");
   for (size_t i = 0; i < sides.size(); ++i) {
     for (size_t j = i + 1; j < sides.size(); ++j) {
       const ScoreKey &a = sides[i].key, &b = sides[j].key;
       const bool methods = a.seed == b.seed && a.method != b.method;
       const bool seeds = a.seed != b.seed && a.method == b.method && a.draw == b.draw;
-      if (methods || seeds) Comparison(sides[i], sides[j], with_p ? kPermutations : 0, rows).run(counts);
+      if (methods || seeds) Comparison(sides[i], sides[j], with_p ? &chance : nullptr, rows).run(counts);
     }
   }
   return rows;

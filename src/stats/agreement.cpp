@@ -7,10 +7,10 @@
 #include <stdexcept>
 #include <vector>
 
+#include "stats/agreement_chance.h"
+
 namespace headprune {
 namespace {
-
-constexpr size_t kExactPermutations = 7;  // 5,040 permutations
 
 void check_sizes(std::span<const double> a, std::span<const double> b) {
   if (a.size() != b.size()) throw std::invalid_argument("agreement: both sides have one value per head");
@@ -147,45 +147,23 @@ const char* to_string(AgreementStatistic statistic) {
 }
 
 Agreement agreement(const AgreementRequest& request, std::span<const double> a, std::span<const double> b,
-                    Random random) {
+                    ChanceOrders* chance) {
   Agreement result;
   result.n = static_cast<int64_t>(a.size());
   result.value = compute(request, a, b);
-  if (!result.value || request.permutations == 0) return result;
-  // Ranks move with the values, so they are taken once.
-  const bool ranked = request.statistic == AgreementStatistic::spearman;
-  const std::vector<double> rank_a = ranked ? average_ranks(a) : std::vector<double>();
-  const std::vector<double> rank_b = ranked ? average_ranks(b) : std::vector<double>();
-  const auto statistic = [&](std::span<const double> permuted) {
-    return ranked ? rank_correlation(rank_a, permuted).value() : compute(request, a, permuted).value();
-  };
-  const std::span<const double> values = ranked ? std::span<const double>(rank_b) : b;
-  const bool two_sided = request.statistic != AgreementStatistic::topk_jaccard;
-  const auto size_of = [&](double value) { return two_sided ? std::abs(value) : value; };
-  const double threshold = size_of(*result.value) - 1e-12;
-  int64_t extreme = 0, total = 0;
-  const auto count = [&](std::span<const double> permuted) {
-    // Shuffling positions leaves ties as they are, so the statistic stays defined.
-    extreme += size_of(statistic(permuted)) >= threshold ? 1 : 0;
-    ++total;
-  };
-  if (a.size() <= kExactPermutations) {
-    std::vector<size_t> order(a.size());
-    std::iota(order.begin(), order.end(), size_t{0});
-    std::vector<double> permuted(a.size());
-    do {
-      for (size_t i = 0; i < order.size(); ++i) permuted[i] = values[order[i]];
-      count(permuted);
-    } while (std::next_permutation(order.begin(), order.end()));
-  } else {
-    std::vector<double> permuted(values.begin(), values.end());
-    count(permuted);
-    for (int64_t i = 0; i < request.permutations; ++i) {
-      random.shuffle(permuted);
-      count(permuted);
-    }
+  if (!result.value || chance == nullptr) return result;
+  switch (request.statistic) {
+    case AgreementStatistic::spearman:
+      result.p = spearman_p(a, b, *chance);
+      break;
+    case AgreementStatistic::kendall_tau_b:
+      result.p = kendall_p(a, b, *chance);
+      break;
+    case AgreementStatistic::topk_jaccard:
+      // J = common / (2 k - common).
+      result.p = overlap_p(result.n, request.k, std::llround(2.0 * request.k * *result.value / (1 + *result.value)));
+      break;
   }
-  result.p = static_cast<double>(extreme) / static_cast<double>(total);
   return result;
 }
 

@@ -2,9 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "core/random.h"
 
@@ -25,19 +28,37 @@ const char* to_string(AgreementStatistic statistic);
 
 struct AgreementRequest {
   AgreementStatistic statistic = AgreementStatistic::spearman;
-  int64_t k = 0;                 // of topk_jaccard
-  int64_t permutations = 10000;  // 0: no p
+  int64_t k = 0;  // of topk_jaccard
 };
 
 struct Agreement {
   std::optional<double> value;  // absent where undefined
-  std::optional<double> p;      // of no association, by permutation of one side
+  std::optional<double> p;      // of no association
   int64_t n = 0;                // heads
 };
 
-/// The statistic with its permutation p: two-sided for the correlations, one-sided (at least that much overlap) for
-/// top-k. Exact over all n! permutations up to n = 7; else `permutations` random ones, and the observed one counts.
+/// What rankings look like by chance: orders of n heads, made once and shared by every comparison of as many heads.
+class ChanceOrders {
+ public:
+  /// `count` seeded orders for each n; all n! of them up to n = 7.
+  ChanceOrders(uint64_t seed, std::string_view name, int64_t count = 2000);
+
+  /// Orders of n positions, one after another; the first is the identity, since the observed ranking counts too.
+  const std::vector<uint32_t>& orders(size_t n);
+  /// Chance that a random order of n things has at most i pairs in the wrong place, for i up to half of all pairs.
+  const std::vector<double>& inversions(size_t n);
+
+ private:
+  uint64_t seed_;
+  int64_t count_;
+  std::map<size_t, std::vector<uint32_t>> orders_;
+  std::map<size_t, std::vector<double>> inversions_;
+};
+
+/// The statistic and, with `chance`, its p under random orders of one side: two-sided for the correlations, one-sided
+/// (at least that much overlap) for top-k. Exact for top-k (hypergeometric), for Kendall's tau without ties up to 500
+/// heads (Kendall 1938: the distribution of inversions) and for everything up to 7 heads; else over chance.orders().
 Agreement agreement(const AgreementRequest& request, std::span<const double> a, std::span<const double> b,
-                    Random random);
+                    ChanceOrders* chance = nullptr);
 
 }  // namespace headprune

@@ -234,4 +234,30 @@ Difference paired_bootstrap(const Resampled& value, const Resampled& base) {
   return difference;
 }
 
+std::optional<Estimate> interquartile_mean(std::span<const double> seeds) {
+  constexpr size_t kEnoughSeeds = 10, kResamples = 10000;
+  std::vector<double> values(seeds.begin(), seeds.end());
+  if (values.size() < kEnoughSeeds || !all_finite(values)) return std::nullopt;
+  const size_t cut = values.size() / 4;
+  const auto trimmed_mean = [cut](std::vector<double>& drawn) {
+    std::sort(drawn.begin(), drawn.end());
+    const auto end = drawn.end() - static_cast<std::ptrdiff_t>(cut);
+    const double sum = std::accumulate(drawn.begin() + static_cast<std::ptrdiff_t>(cut), end, 0.0);
+    return sum / static_cast<double>(drawn.size() - 2 * cut);
+  };
+  Random random(0, "interquartile_mean");
+  std::vector<double> draws, drawn(values.size());
+  for (size_t i = 0; i < kResamples; ++i) {
+    for (double& one : drawn) one = values[random.below(values.size())];
+    draws.push_back(trimmed_mean(drawn));
+  }
+  std::sort(draws.begin(), draws.end());
+  Estimate estimate;
+  estimate.n = static_cast<int64_t>(values.size());
+  estimate.value = trimmed_mean(values);
+  estimate.ci95 = {quantile_sorted(draws, 0.025), quantile_sorted(draws, 0.975)};
+  estimate.interval = "percentile";
+  return estimate;
+}
+
 }  // namespace headprune

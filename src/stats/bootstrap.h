@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -69,5 +70,10 @@ Estimate bootstrap_estimate(const Resampled& resampled);
 /// the two sides) count as zero, and an identically zero difference has p = 1.
 /// Without draws on either side only delta is set.
 Difference paired_bootstrap(const Resampled& value, const Resampled& base);
+
+/// Mean of the middle half of at least ten seeds: floor(k / 4) values are cut at each end, as scipy.stats.trim_mean
+/// does. The interval is the percentile one of 10,000 seeded resamples of the seeds, without a stderr (Agarwal et al.
+/// 2021; a run has one task, so its strata are one). Nothing for fewer seeds or a value that is not finite.
+std::optional<Estimate> interquartile_mean(std::span<const double> seeds);
 
 }  // namespace headprune

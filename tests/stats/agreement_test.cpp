@@ -10,7 +10,8 @@ using namespace headprune;
 namespace {
 
 double p_of(AgreementStatistic statistic, const std::vector<double>& a, const std::vector<double>& b, int64_t k = 0) {
-  return agreement({statistic, k}, a, b, Random(1, "agreement")).p.value();
+  ChanceOrders chance(1, "agreement", 10000);
+  return agreement({statistic, k}, a, b, &chance).p.value();
 }
 
 }  // namespace
@@ -44,7 +45,8 @@ TEST_CASE("agreement is one, minus one or undefined at the ends", "[stats]") {
   CHECK_FALSE(spearman(up, flat));
   CHECK_FALSE(kendall_tau_b(flat, up));
   CHECK_FALSE(spearman(std::vector<double>{1}, std::vector<double>{1}));
-  CHECK_FALSE(agreement({AgreementStatistic::spearman}, up, flat, Random(1)).p);
+  ChanceOrders chance(1, "agreement");
+  CHECK_FALSE(agreement({AgreementStatistic::spearman}, up, flat, &chance).p);
 }
 
 TEST_CASE("top-k overlap counts the heads that go first", "[stats]") {
@@ -66,23 +68,39 @@ TEST_CASE("permutation p is exact for few heads", "[stats]") {
   CHECK(p_of(AgreementStatistic::topk_jaccard, a, b, 2) == Approx(1.0 / 15));
 }
 
-TEST_CASE("without permutations there is the value and no p", "[stats]") {
+TEST_CASE("without chance orders there is the value and no p", "[stats]") {
   const std::vector<double> a = {1, 2, 3, 4, 5, 6, 7, 8}, b = {2, 1, 3, 4, 5, 6, 7, 8};
-  const Agreement result = agreement({AgreementStatistic::spearman, 0, 0}, a, b, Random(1));
+  const Agreement result = agreement({AgreementStatistic::spearman}, a, b);
   CHECK(result.value.value() == Approx(1 - 6.0 * 2 / (8 * 63)));
   CHECK_FALSE(result.p);
 }
 
-TEST_CASE("sampled permutation p is seeded and near the exact one", "[stats]") {
+TEST_CASE("p of more heads is exact where it can be, else seeded", "[stats]") {
   // Ten heads, the same five first: the hypergeometric chance is 1 / 252.
   std::vector<double> a, b;
   for (int i = 0; i < 10; ++i) {
     a.push_back(i);
     b.push_back(i < 5 ? 4 - i : i);
   }
-  const double p = p_of(AgreementStatistic::topk_jaccard, a, b, 5);
-  CHECK(p == Approx(1.0 / 252).margin(0.002));
-  CHECK(p == p_of(AgreementStatistic::topk_jaccard, a, b, 5));
+  CHECK(p_of(AgreementStatistic::topk_jaccard, a, b, 5) == Approx(1.0 / 252));
+  CHECK(p_of(AgreementStatistic::topk_jaccard, a, b, 10) == Approx(1.0));
+  // scipy 1.17.1: kendalltau(a, b, method="exact").pvalue
+  CHECK(p_of(AgreementStatistic::kendall_tau_b, a, b) == Approx(0.02860945767195767).epsilon(1e-12));
+  CHECK(p_of(AgreementStatistic::kendall_tau_b, a, a) == Approx(2.0 / 3628800));
   CHECK(p_of(AgreementStatistic::spearman, a, a) == Approx(1.0 / 10001).margin(3e-4));
+  CHECK(p_of(AgreementStatistic::spearman, a, b) == p_of(AgreementStatistic::spearman, a, b));
   CHECK(std::string(to_string(AgreementStatistic::kendall_tau_b)) == "kendall_tau_b");
+}
+
+TEST_CASE("Kendall's exact p is that of shuffling, and ties are shuffled", "[stats]") {
+  std::vector<double> a, b, tied;
+  for (int i = 0; i < 60; ++i) {
+    a.push_back(i);
+    b.push_back(i * 37 % 60 + 0.3 * i);
+    tied.push_back(i * 37 % 60 / 4 + i / 20);  // whole numbers, many of them equal
+  }
+  // scipy 1.17.1: kendalltau(a, b, method="exact"), and permutation_test of kendalltau(a, tied) with 20,000 shuffles
+  CHECK(p_of(AgreementStatistic::kendall_tau_b, a, b) == Approx(0.010122393095454953).epsilon(1e-9));
+  CHECK(p_of(AgreementStatistic::kendall_tau_b, a, tied) == Approx(0.088).margin(0.01));
+  CHECK(p_of(AgreementStatistic::kendall_tau_b, tied, a) == Approx(0.088).margin(0.01));
 }

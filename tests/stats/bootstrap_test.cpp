@@ -173,3 +173,17 @@ TEST_CASE("statistics that are not finite have a value and no interval", "[stats
   CHECK_FALSE(difference.p);
   CHECK(difference.test.empty());
 }
+
+// scipy 1.17.1: trim_mean(seeds, 0.25), and the percentiles of 100,000 resamples of it.
+TEST_CASE("the interquartile mean of ten seeds and more is scipy's", "[stats]") {
+  const std::vector<double> seeds = {0.81, 0.84, 0.80, 0.86, 0.83, 0.79, 0.85, 0.82, 0.60, 0.88, 0.84, 0.83};
+  const Estimate middle = interquartile_mean(seeds).value();
+  CHECK(middle.value == Approx(0.8283333333333333));
+  CHECK((*middle.ci95)[0] == Approx(0.805).margin(0.003));
+  CHECK((*middle.ci95)[1] == Approx(0.845).margin(0.003));
+  CHECK(middle.n == 12);
+  CHECK_FALSE(interquartile_mean(std::span(seeds).first(9)));
+  std::vector<double> broken = seeds;
+  broken[3] = std::nan("");
+  CHECK_FALSE(interquartile_mean(broken));
+}
