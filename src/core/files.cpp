@@ -5,15 +5,18 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
+#include <set>
 #include <stdexcept>
 #include <system_error>
 #include <utility>
 
 #include "core/error.h"
 #include "core/hash.h"
+#include "core/text.h"
 
 namespace headprune {
 namespace {
@@ -44,7 +47,11 @@ std::string reason_text(int error) { return std::generic_category().message(erro
        available, advice());
 }
 
-/// An open file that is closed and, until keep() is called, deleted again.
+}  // namespace
+
+namespace detail {
+
+/// An open file that is closed and, until keep() is called, deleted again. In a named namespace since FileBatch has it.
 class NewFile {
  public:
   /// Fails with `error() != 0`; EEXIST when the name is taken.
@@ -65,6 +72,11 @@ class NewFile {
 
   /// Writes everything, syncs and closes; the first error stays in error().
   void fill(std::string_view bytes, Sync sync) {
+    write(bytes);
+    finish(sync);
+  }
+
+  void write(std::string_view bytes) {
     while (error_ == 0 && !bytes.empty()) {
       const ssize_t count = ::write(file_, bytes.data(), bytes.size());
       if (count > 0) {
@@ -75,6 +87,12 @@ class NewFile {
         error_ = errno;
       }
     }
+  }
+
+  /// Lets the disk begin; finish() waits for it.
+  void begin_sync() const { ::sync_file_range(file_, 0, 0, SYNC_FILE_RANGE_WRITE); }
+
+  void finish(Sync sync) {
     if (error_ == 0 && sync == Sync::yes && ::fsync(file_) != 0) error_ = errno;
     // Network file systems report a full disk here. After EINTR the descriptor is closed all the same.
     const int file = std::exchange(file_, -1);
@@ -89,12 +107,25 @@ class NewFile {
   int error_ = 0;
 };
 
+}  // namespace detail
+
+namespace {
+
+using detail::NewFile;
+
 fs::path folder_of(const fs::path& path) { return path.has_parent_path() ? path.parent_path() : fs::path("."); }
 
 /// A name that no other file has: the process id keeps processes apart, the counter writes of one process.
 fs::path temporary_name(const fs::path& path) {
   static std::atomic<uint64_t> counter{0};
   return folder_of(path) / fmt::format(".tmp-{}-{}", ::getpid(), counter++);
+}
+
+/// A name that no file has. A crashed process with this process id may have left some.
+fs::path free_temporary_name(const fs::path& path) {
+  fs::path temporary = temporary_name(path);
+  while (fs::exists(fs::symlink_status(temporary))) temporary = temporary_name(path);
+  return temporary;
 }
 
 /// Writes a file that must not exist yet; on failure nothing is left. `shown` is the name for the error.
@@ -107,6 +138,13 @@ void create_file(const fs::path& path, std::string_view bytes, const fs::path& s
 
 bool is_plain_name(const std::string& name) {
   return !name.empty() && name != "." && name != ".." && name.find('/') == std::string::npos;
+}
+
+/// Plain names joined by '/': a path that stays inside its folder.
+bool is_inner_path(const std::string& name) {
+  const std::vector<std::string_view> parts = split(name, '/');
+  return std::all_of(parts.begin(), parts.end(),
+                     [](std::string_view part) { return is_plain_name(std::string(part)); });
 }
 
 constexpr const char* kManifest = "manifest.json";
@@ -141,15 +179,47 @@ std::string read_file(const fs::path& path) {
 }
 
 void write_file(const fs::path& path, std::string_view bytes, Sync sync) {
-  fs::path temporary = temporary_name(path);
-  // A crashed process with this process id may have left such a name.
-  while (fs::exists(fs::symlink_status(temporary))) temporary = temporary_name(path);
+  const fs::path temporary = free_temporary_name(path);
   NewFile file(temporary);
   if (file.error() == 0) file.fill(bytes, sync);
   if (file.error() != 0) fail_write(path, file.error(), bytes.size());
   if (::rename(temporary.c_str(), path.c_str()) != 0) fail_write(path, errno, bytes.size());
   file.keep();
   if (sync == Sync::yes) sync_folder(folder_of(path));
+}
+
+struct FileBatch::Pending {
+  Pending(const fs::path& to, size_t size)
+      : path(to), temporary(free_temporary_name(to)), file(temporary), bytes(size) {}
+  fs::path path, temporary;
+  detail::NewFile file;
+  size_t bytes;
+};
+
+FileBatch::FileBatch() = default;
+FileBatch::~FileBatch() = default;
+
+void FileBatch::write(const fs::path& path, std::string_view bytes) {
+  Pending& pending = *pending_.emplace_back(std::make_unique<Pending>(path, bytes.size()));
+  if (pending.file.error() == 0) pending.file.write(bytes);
+  if (pending.file.error() != 0) fail_write(path, pending.file.error(), bytes.size());
+  pending.file.begin_sync();
+}
+
+void FileBatch::commit() {
+  for (const auto& pending : pending_) {
+    pending->file.finish(Sync::yes);
+    if (pending->file.error() != 0) fail_write(pending->path, pending->file.error(), pending->bytes);
+  }
+  std::set<fs::path> folders;
+  for (const auto& pending : pending_) {
+    if (::rename(pending->temporary.c_str(), pending->path.c_str()) != 0)
+      fail_write(pending->path, errno, pending->bytes);
+    pending->file.keep();
+    folders.insert(folder_of(pending->path));
+  }
+  pending_.clear();
+  for (const fs::path& folder : folders) sync_folder(folder);
 }
 
 void make_folders(const fs::path& path) {
@@ -196,7 +266,9 @@ FolderWriter::~FolderWriter() {
 }
 
 void FolderWriter::write(const std::string& name, std::string_view bytes) {
-  if (!is_plain_name(name) || name == kManifest) throw std::logic_error("FolderWriter: bad file name " + name);
+  if (!is_inner_path(name) || name == kManifest) throw std::logic_error("FolderWriter: bad file name " + name);
+  const fs::path inner = (temporary_ / name).parent_path();
+  if (inner != temporary_) make_folders(inner);
   create_file(temporary_ / name, bytes, target_ / name);
   files_.push_back({{"name", name}, {"bytes", bytes.size()}, {"sha256", sha256(bytes)}});
 }
@@ -205,6 +277,9 @@ std::string FolderWriter::commit() {
   if (committed_) throw std::logic_error("FolderWriter: committed twice");
   const std::string manifest = dump_json_file({{"schema_version", 1}, {"files", files_}});
   create_file(temporary_ / kManifest, manifest, target_ / kManifest);
+  for (const auto& entry : fs::recursive_directory_iterator(temporary_)) {
+    if (entry.is_directory()) sync_folder(entry.path());
+  }
   sync_folder(temporary_);
   fs::path aside = target_;
   aside += fmt::format("{}{}", kAside, ::getpid());
@@ -230,7 +305,7 @@ std::string verify_manifest(const fs::path& folder) {
       return fmt::format("{} is of a newer version", (folder / kManifest).string());
     for (const auto& entry : manifest.at("files")) {
       const std::string name = entry.at("name");
-      if (!is_plain_name(name)) return fmt::format("{} names \"{}\"", (folder / kManifest).string(), name);
+      if (!is_inner_path(name)) return fmt::format("{} names \"{}\"", (folder / kManifest).string(), name);
       const fs::path path = folder / name;
       std::error_code error;
       const uint64_t bytes = fs::file_size(path, error), expected = entry.at("bytes");

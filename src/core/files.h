@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,6 +23,23 @@ enum class Sync { yes, no };
 /// Replaces `path` atomically. Throws Error(io) with the path, the bytes needed and the bytes free; the old file stays.
 void write_file(const fs::path& path, std::string_view bytes, Sync sync = Sync::yes);
 
+/// Whole files that are replaced together: the disk is waited for once, not once for each. write() throws as
+/// write_file() and replaces nothing yet; commit() replaces them in the order of the writes. Whatever interrupts it,
+/// each file is the old or the new one.
+class FileBatch {
+ public:
+  FileBatch();
+  ~FileBatch();
+  FileBatch(const FileBatch&) = delete;
+  FileBatch& operator=(const FileBatch&) = delete;
+  void write(const fs::path& path, std::string_view bytes);
+  void commit();
+
+ private:
+  struct Pending;
+  std::vector<std::unique_ptr<Pending>> pending_;
+};
+
 /// mkdir -p; Error(io) on failure.
 void make_folders(const fs::path& path);
 /// fsync of a folder, so that renames in it last. Throws Error(io).
@@ -37,7 +55,7 @@ class FolderWriter {
   ~FolderWriter();
   FolderWriter(const FolderWriter&) = delete;
   FolderWriter& operator=(const FolderWriter&) = delete;
-  /// `name` is a plain file name, no '/'.
+  /// `name` is a file name, or a path of such below the folder: "seed-1/log".
   void write(const std::string& name, std::string_view bytes);
   /// Where the files stand until commit(), to be read back and checked.
   const fs::path& temporary() const { return temporary_; }

@@ -204,6 +204,32 @@ TEST_CASE("folders are made with their parents", "[core]") {
   CHECK_THAT(io_error([&] { sync_folder(folder.path() / "none"); }), ContainsSubstring("No such file"));
 }
 
+TEST_CASE("a batch replaces its files at commit, and nothing without one", "[core]") {
+  const TestFolder folder;
+  folder.write("a", "old");
+  {
+    FileBatch files;
+    files.write(folder / "a", "new");
+    files.write(folder / "b", "new");
+    CHECK(read_file(folder / "a") == "old");
+    CHECK_FALSE(fs::exists(folder / "b"));
+  }
+  CHECK(folder.names() == std::vector<std::string>{"a"});
+  FileBatch files;
+  files.write(folder / "a", "new");
+  files.write(folder / "b", "also");
+  CHECK_THAT(io_error([&] { files.write(folder / "none/c", ""); }), ContainsSubstring("none/c"));
+  files.write(folder / "a", "newer");
+  CHECK_THROWS_AS(files.commit(), Error);  // what could not be written is not forgotten
+  CHECK(read_file(folder / "a") == "old");
+  FileBatch again;
+  again.write(folder / "a", "newer");
+  again.write(folder / "b", "also");
+  again.commit();
+  CHECK(read_file(folder / "a") == "newer");
+  CHECK(read_file(folder / "b") == "also");
+}
+
 TEST_CASE("a folder appears at commit with a manifest that verifies", "[core]") {
   const TestFolder folder;
   const fs::path target = folder.path() / "deep" / "model";
@@ -243,10 +269,26 @@ TEST_CASE("a folder that is not committed leaves nothing", "[core]") {
   CHECK(folder.names().empty());
   FolderWriter writer(folder.path() / "model");
   CHECK_THROWS_AS(writer.write("../a", "x"), std::logic_error);
+  CHECK_THROWS_AS(writer.write("b/../../a", "x"), std::logic_error);
+  CHECK_THROWS_AS(writer.write("/a", "x"), std::logic_error);
+  CHECK_THROWS_AS(writer.write("b/", "x"), std::logic_error);
   CHECK_THROWS_AS(writer.write("", "x"), std::logic_error);
   CHECK_THROWS_AS(writer.write("manifest.json", "x"), std::logic_error);
   writer.write("a", "x");
   CHECK_THAT(io_error([&] { writer.write("a", "x"); }), ContainsSubstring("File exists"));
+}
+
+TEST_CASE("a folder may have folders inside", "[core]") {
+  const TestFolder folder;
+  const fs::path target = folder.path() / "logs";
+  FolderWriter writer(target);
+  writer.write("a", "1");
+  writer.write("seed-1/a", "2");
+  writer.commit();
+  CHECK(read_file(target / "seed-1/a") == "2");
+  CHECK(verify_manifest(target).empty());
+  write_file(target / "seed-1/a", "3");
+  CHECK_THAT(verify_manifest(target), ContainsSubstring("seed-1/a has changed"));
 }
 
 TEST_CASE("a folder that changed after its commit does not verify", "[core]") {
