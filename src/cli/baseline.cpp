@@ -5,14 +5,11 @@
 
 #include <memory>
 
-#include "cli/cli.h"
+#include "cli/baseline.h"
 #include "cli/run_arguments.h"
-#include "config/load.h"
 #include "core/files.h"
 #include "core/text.h"
 #include "record/run_folder.h"
-#include "run/experiment.h"
-#include "run/run.h"
 
 namespace headprune {
 
@@ -63,54 +60,24 @@ void add_show(CommandLine& line, CLI::App& baseline) {
   });
 }
 
-struct CalibrateArguments {
-  ExperimentArguments experiment;
-  int64_t runs = 5;
-  std::string out;
-};
-
-ExitCode calibrate(const CommandLine& line, const CalibrateArguments& arguments) {
-  const std::vector<std::string> overrides = arguments.experiment.overrides();
-  const auto loaded = load_config<Experiment>(fs::path(arguments.experiment.file()), overrides);
-  const fs::path folder =
-      arguments.out.empty() ? loaded.value.output.dir / (loaded.value.name + "-calibration") : fs::path(arguments.out);
-  std::vector<std::map<std::string, KeyedMetric>> found;
-  for (int64_t i = 1; i <= arguments.runs; ++i) {
-    RunOptions options;
-    options.argv = line.argv;
-    options.overrides = overrides;
-    options.out = folder / std::to_string(i);
-    const RunOutcome outcome = run_experiment(loaded, options);
-    if (outcome.code != ExitCode::ok)
-      fail(outcome.code, "run {} of {} is not complete: see {}", i, arguments.runs, outcome.folder.string());
-    const Record record = read_record(outcome.folder);
-    found.push_back(keyed_metrics(record, agreement_rows(record, /*with_p=*/false)));
-  }
-  const Policy policy = calibrated_policy(found);
-  print_result(dump_json_file({{"policy", policy.to_json()}}));
-  if (policy.metrics.empty())
-    fmt::print(stderr, "headprune: {} runs gave equal numbers: no tolerance is needed on this machine\n",
-               arguments.runs);
-  return ExitCode::ok;
-}
-
-void add_calibrate(CommandLine& line, CLI::App& baseline) {
+void add_calibrate(CommandLine& line, CLI::App& baseline, const Calibrate& action) {
   CLI::App& command =
       *baseline.add_subcommand("calibrate", "repeat a run and propose tolerances of twice the largest spread");
   auto arguments = std::make_shared<CalibrateArguments>();
   arguments->experiment.add_to(command);
   command.add_option("-n", arguments->runs, "how often")->check(CLI::Range(2, 1000));
   command.add_option("--out", arguments->out, "folder of the run folders (default: beside the experiment's runs)");
-  command.callback([&line, arguments] { line.chosen = [&line, arguments] { return calibrate(line, *arguments); }; });
+  command.callback(
+      [&line, arguments, action] { line.chosen = [&line, arguments, action] { return action(line, *arguments); }; });
 }
 
 }  // namespace
 
-void add_baseline(CommandLine& line) {
+void add_baseline(CommandLine& line, Calibrate calibrate_action) {
   CLI::App& command = *line.app.add_subcommand("baseline", "the expected values of check: update, calibrate, show");
   command.require_subcommand(1);
   add_update(line, command);
-  add_calibrate(line, command);
+  add_calibrate(line, command, calibrate_action);
   add_show(line, command);
   command.footer(
       "Examples:\n  headprune baseline update runs/quickstart --reason 'first values'\n"

@@ -50,12 +50,15 @@ void write_check_files(const CheckResult& result, const fs::path& folder) {
   make_folders(folder);
   std::string timestamp = utc_now();
   timestamp.resize(timestamp.find('.'));
-  write_file(folder / "junit.xml", junit_xml(result, {timestamp, host_info().name}));
-  write_file(folder / "summary.md", summary_markdown(result));
-  write_file(folder / "verdict.json", dump_json_file(verdict_json(result)));
+  FileBatch files;
+  files.write(folder / "junit.xml", junit_xml(result, {timestamp, host_info().name}));
+  files.write(folder / "summary.md", summary_markdown(result));
+  files.write(folder / "verdict.json", dump_json_file(verdict_json(result)));
+  files.commit();
 }
 
 ExitCode check_now(const CommandLine& line, const CheckArguments& arguments) {
+  if (arguments.out.empty()) require_writable(arguments.run, "--out DIR");
   const Record record = read_record(arguments.run);
   const fs::path baseline = arguments.baseline.empty() ? default_baseline(arguments.run) : fs::path(arguments.baseline);
   CheckResult result = checked(arguments, record, baseline);

@@ -1,16 +1,11 @@
 #include "cli/cli.h"
 
-#include <ATen/Version.h>
-#include <torch/version.h>
-
 #include <algorithm>
 #include <cstdio>
 
-#include "cli/run_command.h"
 #include "config/load.h"
 #include "core/log.h"
 #include "record/host.h"
-#include "run/experiment.h"
 
 namespace headprune {
 
@@ -22,7 +17,7 @@ const std::vector<std::string> kVerbs = {"run",  "validate", "init",    "list", 
 std::string version_text() {
   const ToolInfo tool = tool_info();
   return fmt::format("headprune {} (git {}{}), LibTorch {}", tool.version, tool.git, tool.dirty ? ", modified" : "",
-                     TORCH_VERSION);
+                     HEADPRUNE_TORCH_VERSION);
 }
 
 /// Forms of other tools' command lines that are answered with ours.
@@ -33,20 +28,6 @@ void refuse_foreign_forms(const std::vector<std::string>& arguments) {
     if (argument == "--set" || argument.rfind("--set=", 0) == 0)
       fail(ExitCode::usage, "--set is not supported: write key=value as an argument of its own");
   }
-}
-
-template <class T>
-void check_registry(const char* what) {
-  for (const std::string& name : Registry<T>::instance().duplicates())
-    throw std::logic_error(fmt::format("two {} are registered as '{}'", what, name));
-}
-
-void check_registries() {
-  check_registry<DataSource>("data sources");
-  check_registry<Task>("tasks");
-  check_registry<ModelFamily>("models");
-  check_registry<ScoreMethod>("scores");
-  check_registry<PruneRule>("rules");
 }
 
 }  // namespace
@@ -79,8 +60,7 @@ void print_result(const std::string& text) {
   if (std::fflush(stdout) != 0) fail(ExitCode::io, "cannot write to stdout: is the disk or the pipe's reader gone?");
 }
 
-ExitCode run_command(int argc, char** argv) {
-  check_registries();
+ExitCode run_command_line(int argc, char** argv, const std::vector<AddCommand>& commands) {
   CommandLine line;
   line.argv.assign(argv, argv + argc);
   std::vector<std::string> arguments(argv + 1, argv + argc);
@@ -106,9 +86,7 @@ ExitCode run_command(int argc, char** argv) {
   app.add_option("--log-level", line.common.log_level, "debug, info, warn, error or off");
   app.require_subcommand(1);
   app.fallthrough();
-  for (const auto add : {add_run, add_validate, add_init, add_list, add_config, add_inspect, add_runs, add_report,
-                         add_compare, add_check, add_baseline, add_export})
-    add(line);
+  for (const AddCommand& add : commands) add(line);
 
   std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them from the back
   try {

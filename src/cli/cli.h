@@ -34,18 +34,23 @@ struct ExperimentArguments {
   std::vector<std::string> overrides() const;
 };
 
-void add_run(CommandLine& line);
-void add_validate(CommandLine& line);
+using AddCommand = std::function<void(CommandLine&)>;
+
+// Those that read stored runs, without LibTorch.
 void add_init(CommandLine& line);
-void add_list(CommandLine& line);
-void add_config(CommandLine& line);
-void add_inspect(CommandLine& line);
 void add_runs(CommandLine& line);
 void add_report(CommandLine& line);
 void add_compare(CommandLine& line);
 void add_check(CommandLine& line);
-void add_baseline(CommandLine& line);
-void add_export(CommandLine& line);
+// The others.
+void add_run(CommandLine& line);
+void add_validate(CommandLine& line);
+void add_list(CommandLine& line);
+void add_config(CommandLine& line);
+void add_inspect(CommandLine& line);
+
+/// Parses the command line, which may have any of `commands`, and does what it says.
+ExitCode run_command_line(int argc, char** argv, const std::vector<AddCommand>& commands);
 
 /// Text or JSON that was asked for, to stdout.
 void print_result(const std::string& text);

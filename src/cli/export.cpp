@@ -1,7 +1,5 @@
 #include "cli/export.h"
 
-#include <unistd.h>
-
 #include <map>
 #include <memory>
 
@@ -32,22 +30,16 @@ std::map<std::string, std::string> exported_files(const ExportArguments& argumen
 ExitCode export_numbers(const ExportArguments& arguments) {
   if (fs::exists(arguments.to)) fail(ExitCode::usage, "{} exists already: name a new folder with --to", arguments.to);
   const std::map<std::string, std::string> files = exported_files(arguments);
-  // Built aside, so that the folder appears whole or not at all.
-  const fs::path aside = arguments.to + ".tmp-" + std::to_string(::getpid());
-  for (const auto& [name, bytes] : files) {
-    make_folders((aside / name).parent_path());
-    write_file(aside / name, bytes);
-  }
-  std::error_code error;
-  fs::rename(aside, arguments.to, error);
-  if (error) fail(ExitCode::io, "cannot make {}: {}", arguments.to, error.message());
+  FolderWriter folder(arguments.to);
+  for (const auto& [name, bytes] : files) folder.write(name, bytes);
+  folder.commit();
   print_result(arguments.to);
   return ExitCode::ok;
 }
 
 }  // namespace
 
-void add_export(CommandLine& line) {
+void add_export(CommandLine& line, ExportModel export_model) {
   CLI::App& command =
       *line.app.add_subcommand("export", "a pruned model (hf), or a run's numbers for other tools (csv, tensorboard)");
   struct Parsed {
@@ -62,17 +54,20 @@ void add_export(CommandLine& line) {
   command
       .add_option("--form", parsed->arguments.form, "hf: compact, heads are gone; zeroed, they stay and give nothing")
       ->check(CLI::IsMember({"compact", "zeroed"}));
-  command.add_option("--to", parsed->arguments.to, "a folder that does not exist yet")->required();
+  command.add_option("--to", parsed->arguments.to, "a folder that does not exist yet");
   command.footer(
       "Examples:\n  headprune export runs/minilm-sst2 --point 3f2a --form zeroed --to pruned\n"
       "  headprune export tensorboard runs/quickstart --to tb && tensorboard --logdir tb");
-  command.callback([&line, parsed] {
-    line.chosen = [&line, parsed] {
+  command.callback([&line, parsed, export_model] {
+    line.chosen = [&line, parsed, export_model] {
       ExportArguments arguments = parsed->arguments;
       arguments.format = parsed->words.size() == 2 ? parsed->words.front() : "hf";
       arguments.run = parsed->words.back();
-      arguments.json = line.common.json;
-      if (arguments.format == "hf") return export_model_of(arguments);
+      if (arguments.format == "mlflow")
+        fail(ExitCode::usage, "MLflow is filled through its own client: scripts/export-mlflow {} --tracking-uri URI",
+             arguments.run);
+      if (arguments.to.empty()) fail(ExitCode::usage, "where to? name a folder that does not exist yet with --to");
+      if (arguments.format == "hf") return export_model(line, arguments);
       if (!arguments.point.empty() || !arguments.form.empty())
         fail(ExitCode::usage, "--point and --form belong to the format hf, not to {}", arguments.format);
       return export_numbers(arguments);

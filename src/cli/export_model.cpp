@@ -1,4 +1,3 @@
-#include "cli/cli.h"
 #include "cli/export.h"
 #include "core/files.h"
 #include "core/hash.h"
@@ -57,7 +56,7 @@ void require_unchanged(const Json& inputs) {
 
 }  // namespace
 
-ExitCode export_model_of(const ExportArguments& arguments) {
+ExitCode export_model_of(const CommandLine& line, const ExportArguments& arguments) {
   if (arguments.point.empty())
     fail(ExitCode::usage, "which point of the run? give --point ID (ids stand in curve.csv and sensitivity.csv)");
   const fs::path run = arguments.run;
@@ -74,7 +73,7 @@ ExitCode export_model_of(const ExportArguments& arguments) {
                     .metadata = {{"headprune.experiment_id", record.experiment_id},
                                  {"headprune.point", point.point},
                                  {"headprune.mask_sha256", point.mask}}});
-  if (arguments.json) {
+  if (line.common.json) {
     print_result(dump_json_file({{"folder", arguments.to},
                                  {"point", point.point},
                                  {"form", arguments.form == "zeroed" ? "zeroed" : "compact"},

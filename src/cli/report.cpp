@@ -1,6 +1,7 @@
 #include <memory>
 
 #include "cli/cli.h"
+#include "cli/run_arguments.h"
 #include "core/files.h"
 #include "report/views.h"
 
@@ -24,6 +25,7 @@ void add_report(CommandLine& line) {
       Json reports = Json::array();
       for (const std::string& run : arguments->runs) {
         const fs::path to = arguments->to.empty() ? fs::path(run) : fs::path(arguments->to);
+        if (arguments->to.empty()) require_writable(to, "--to DIR");
         write_views(run, to);
         reports.push_back((to / "report.html").string());
       }

@@ -1,6 +1,10 @@
 #include "cli/run_arguments.h"
 
+#include <unistd.h>
 #include <yaml-cpp/yaml.h>
+
+#include <cerrno>
+#include <cstring>
 
 #include "core/files.h"
 #include "record/run_folder.h"
@@ -21,6 +25,12 @@ fs::path default_baseline(const fs::path& run_folder) {
   const Json& experiment = context.config_files.front();
   if (!experiment.is_object() || !experiment.contains("path")) return {};
   return fs::path(experiment["path"].get<std::string>()).parent_path() / "expected.json";
+}
+
+void require_writable(const fs::path& folder, const char* option) {
+  if (!fs::exists(folder) || access(folder.c_str(), W_OK) == 0) return;
+  fail(ExitCode::io, "cannot write into {} ({}): name another folder with {}", folder.string(), std::strerror(errno),
+       option);
 }
 
 std::string shown_path(const fs::path& path) {

@@ -10,6 +10,9 @@ namespace headprune {
 /// experiment file; empty when the run does not say where that was.
 std::filesystem::path default_baseline(const std::filesystem::path& run_folder);
 
+/// Before a command writes into a folder that may be an archive: throws Error(io) naming the option that takes another.
+void require_writable(const std::filesystem::path& folder, const char* option);
+
 /// `path` as seen from the current folder where it lies inside, else absolute.
 std::string shown_path(const std::filesystem::path& path);
 

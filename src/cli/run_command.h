@@ -1,4 +1,5 @@
-// What main() calls.
+// What main() calls. There are two programs: `headprune` reads stored runs by itself, in a few hundredths of a second,
+// and hands everything else over to `headprune-torch` beside it, which takes a third of a second to load LibTorch.
 #pragma once
 
 #include "core/error.h"
