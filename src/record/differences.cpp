@@ -42,16 +42,6 @@ void flatten(const YAML::Node& node, const std::string& path, Flat& flat) {
   for (const auto& entry : node) flatten(entry.second, prefix + entry.first.Scalar(), flat);
 }
 
-Flat flatten_yaml(const std::string& text) {
-  Flat flat;
-  try {
-    flatten(YAML::Load(text), "", flat);
-  } catch (const YAML::Exception& error) {
-    fail(ExitCode::run_failed, "a stored config.yaml cannot be read: {}", error.what());
-  }
-  return flat;
-}
-
 std::vector<std::string> flat_diff(const Flat& a, const Flat& b) {
   std::set<std::string> keys;
   for (const auto& [key, value] : a) keys.insert(key);
@@ -79,10 +69,20 @@ Flat inputs_by_role(const Json& inputs) {
 
 }  // namespace
 
+std::map<std::string, std::string> flat_config(const std::string& yaml) {
+  Flat flat;
+  try {
+    flatten(YAML::Load(yaml), "", flat);
+  } catch (const YAML::Exception& error) {
+    fail(ExitCode::run_failed, "a stored config.yaml cannot be read: {}", error.what());
+  }
+  return flat;
+}
+
 std::vector<std::string> fingerprint_diff(const Json& stored, const Json& now) {
   std::vector<std::string> lines;
-  for (const char* key : {"threads", "interop_threads", "batch_size", "padding", "device", "device_name", "dtype",
-                          "cpu_capability", "blas", "blas_core", "torch", "deterministic"}) {
+  for (const char* key : {"threads", "batch_size", "padding", "device", "device_name", "dtype", "cpu_capability",
+                          "blas", "blas_core", "torch", "deterministic"}) {
     const auto text = [&](const Json& json) {
       return json.is_object() && json.contains(key) ? dump_json(json.at(key)) : std::string("(absent)");
     };
@@ -93,7 +93,7 @@ std::vector<std::string> fingerprint_diff(const Json& stored, const Json& now) {
 }
 
 std::vector<std::string> config_diff(const std::string& yaml_a, const std::string& yaml_b) {
-  return flat_diff(flatten_yaml(yaml_a), flatten_yaml(yaml_b));
+  return flat_diff(flat_config(yaml_a), flat_config(yaml_b));
 }
 
 std::vector<std::string> inputs_diff(const Json& a, const Json& b) {

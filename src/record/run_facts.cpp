@@ -1,5 +1,7 @@
 #include "record/run_facts.h"
 
+#include <algorithm>
+
 #include "core/error.h"
 
 namespace headprune {
@@ -44,6 +46,7 @@ RunFacts read_facts(const Json& json) {
   facts.device = json.at("device").get<std::string>();
   if (!json.at("limit").is_null()) facts.limit = json.at("limit").get<int64_t>();
   facts.bootstrap_iters = json.at("bootstrap_iters").get<int64_t>();
+  if (json.contains("formats")) facts.formats = json.at("formats").get<std::vector<std::string>>();
   for (const Json& split : json.at("splits")) {
     facts.splits.push_back({split.at("role").get<std::string>(), split.at("name").get<std::string>(),
                             split.at("original").get<int64_t>(), split.at("effective").get<int64_t>(),
@@ -56,6 +59,10 @@ RunFacts read_facts(const Json& json) {
 }
 
 }  // namespace
+
+bool RunFacts::has_format(const std::string& format) const {
+  return std::find(formats.begin(), formats.end(), format) != formats.end();
+}
 
 Json RunFacts::to_json() const {
   Json json;
@@ -80,6 +87,7 @@ Json RunFacts::to_json() const {
   json["device"] = device;
   json["limit"] = limit ? Json(*limit) : Json(nullptr);
   json["bootstrap_iters"] = bootstrap_iters;
+  json["formats"] = formats;
   json["splits"] = Json::array();
   for (const SplitFact& split : splits) {
     json["splits"].push_back({{"role", split.role},

@@ -50,9 +50,11 @@ struct RunFacts {
   std::string device = "cpu";
   std::optional<int64_t> limit;  // of the report split
   int64_t bootstrap_iters = 0;
+  std::vector<std::string> formats = {"html", "md", "svg", "tensorboard"};  // views for people
   std::vector<SplitFact> splits;
   std::vector<std::array<std::string, 2>> shared_splits;  // pairs of roles with the same data
 
+  bool has_format(const std::string& format) const;
   Json to_json() const;
   /// Throws Error(run_failed) for another shape.
   static RunFacts from_json(const Json& json);

@@ -142,7 +142,8 @@ Json RunContext::to_json() const {
           {"inputs", inputs},
           {"env", env},
           {"host", host},
-          {"fingerprint", fingerprint}};
+          {"fingerprint", fingerprint},
+          {"config_origins", config_origins}};
 }
 
 RunContext RunContext::from_json(const Json& json) {
@@ -158,6 +159,7 @@ RunContext RunContext::from_json(const Json& json) {
   context.env = read_field<Json>(json, "env");
   context.host = read_field<Json>(json, "host");
   context.fingerprint = read_field<Json>(json, "fingerprint");
+  if (json.contains("config_origins")) context.config_origins = read_field<std::string>(json, "config_origins");
   return context;
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -39,8 +40,9 @@ struct RunContext {
   Json config_files = Json::array();  // [{"path","sha256","text"}]
   Json inputs = Json::array();        // [{"role","path","bytes","sha256"}]
   Json env = Json::object();
-  Json host;         // HostInfo
-  Json fingerprint;  // formats.md section 15
+  Json host;                   // HostInfo
+  Json fingerprint;            // formats.md section 15
+  std::string config_origins;  // the effective configuration, each line with the place that set it
 
   Json to_json() const;
   static RunContext from_json(const Json& json);
@@ -87,9 +89,13 @@ struct OpenedFolder {
 /// differences; so is a folder that another live process holds.
 OpenedFolder open_run_folder(const FolderRequest& request);
 
-/// Differences in the fields of formats.md section 15 that are compared, "threads: 1 -> 2" each; empty when equal.
+/// Differences in the fields of formats.md section 15 that are compared, "threads: 1 -> 2" each; empty when equal. The
+/// size of LibTorch's pool for operations side by side (interop_threads) is only recorded: nothing here uses it, and it
+/// follows the number of cores.
 std::vector<std::string> fingerprint_diff(const Json& stored, const Json& now);
 
+/// The leaves of an effective configuration by their key paths; lists of plain values are leaves: "[1, 2]".
+std::map<std::string, std::string> flat_config(const std::string& yaml);
 /// Differences between two effective configurations, "train.learning_rate: 0.0001 -> 0.001" each, sorted by key.
 std::vector<std::string> config_diff(const std::string& yaml_a, const std::string& yaml_b);
 /// Differences between two `inputs` lists by role: other content, one missing.

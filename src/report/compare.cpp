@@ -63,6 +63,7 @@ Difference unpaired(const KeyedMetric& x, const KeyedMetric& y) {
 std::optional<Difference> change_of(const ComparedRun& a, const ComparedRun& b, const CompareRow& row, size_t run) {
   if (!row.values[0] || !row.values[run]) return std::nullopt;
   const KeyedMetric &x = *row.values[0], &y = *row.values[run];
+  if (x.range != y.range) return std::nullopt;  // areas over different fractions have no difference
   if (const auto change = over_seeds(a, b, x, y)) return change;
   if (const auto change = over_examples(a, b, metric_of_key(row.key), {x.point, y.point})) return change;
   return unpaired(x, y);

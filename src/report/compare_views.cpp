@@ -67,13 +67,16 @@ void add_metrics(std::vector<DocBlock>& blocks, const RunComparison& comparison,
   for (size_t i = 0; i < runs; ++i) rows[0].push_back(run_letter(i));
   for (size_t i = 1; i < runs; ++i) rows[0].push_back(runs == 2 ? "change" : fmt::format("A -> {}", run_letter(i)));
   size_t equal = 0;
-  std::set<std::string> tests;
+  std::set<std::string> tests, ranges;
   for (const CompareRow& row : comparison.rows) {
     const bool differs = row.differs();
     equal += differs ? 0 : 1;
     if (!all && !differs) continue;
     std::vector<std::string> cells = {row.key};
-    for (const auto& value : row.values) cells.push_back(compared_value(value));
+    for (const auto& value : row.values) {
+      cells.push_back(compared_value(value));
+      if (value && !value->range.empty()) ranges.insert(value->range);
+    }
     for (size_t i = 1; i < runs; ++i) {
       cells.push_back(change_with_interval(row.changes[i]));
       if (row.changes[i]) tests.insert(row.changes[i]->test);
@@ -92,6 +95,11 @@ void add_metrics(std::vector<DocBlock>& blocks, const RunComparison& comparison,
     notes.push_back(
         "[ ] 95 % interval from both standard errors as if they were independent, where nothing could be paired: on "
         "the same examples it is too wide.");
+  if (ranges.size() > 1)
+    notes.push_back(
+        fmt::format("auc: some curves are not complete. The areas cover the fractions {}, and only those over the same "
+                    "fractions have a difference.",
+                    fmt::join(ranges, ", ")));
   notes.push_back("* the interval leaves out 0.");
   blocks.push_back(list_block(notes));
 }

@@ -191,6 +191,7 @@ std::vector<CurveStatistics> curve_statistics(const Record& record, const std::f
         bootstrap ? example_curve(record, run_folder, *curve, metric) : std::nullopt;
     const bool resample =
         examples && examples->values.front().size() == bootstrap->n() && examples->fractions.size() > 1;
+    if (area != nullptr) statistics.range = range_text(*area);
     if (area != nullptr) set_from_seeds(statistics.area, area->estimate);
     if (area != nullptr && resample) set_from_examples(statistics.area, *bootstrap, area_of_examples(*examples));
     if (area != nullptr && control_area != nullptr && curve != control) {

@@ -26,6 +26,7 @@ struct DropLimit {
 
 struct CurveStatistics {
   std::string method;
+  std::string range;                // fractions that the area covers, "0 to 1"; shorter in a run that is not finished
   CurveNumber area;                 // mean height: trapezoid area divided by the range of fractions
   CurveNumber minus_random;         // less that of the mean random order
   std::vector<CurveNumber> within;  // largest fraction removed for each limit

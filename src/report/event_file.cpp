@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <charconv>
 #include <cmath>
 #include <cstring>
 
@@ -108,6 +109,8 @@ EventFile::EventFile(double wall_time) {
   record(event_head({wall_time, 0}) + bytes_field(7, integer(1, 1)));
 }
 
+void EventFile::restart(const EventPlace& place) { record(event_head(place) + bytes_field(7, integer(1, 1))); }
+
 void EventFile::record(const std::string& event) {
   const std::string length = little_endian(static_cast<uint64_t>(event.size()));
   bytes_ += length + little_endian(masked_crc(length)) + event + little_endian(masked_crc(event));
@@ -150,12 +153,76 @@ void EventFile::image(const std::string& tag, const EventPlace& place, const Pix
   value(tag, place, "", bytes_field(4, content));
 }
 
+namespace {
+
+constexpr uint64_t kFloat = 1, kString = 7, kTensorClass = 2;
+
+std::string plugin_metadata(const std::string& plugin, const std::string& content) {
+  const std::string data = bytes_field(1, plugin) + (content.empty() ? "" : bytes_field(2, content));
+  return bytes_field(9, bytes_field(1, data) + integer(4, kTensorClass));
+}
+
+std::string string_tensor(const std::string& text, const std::string& shape) {
+  return bytes_field(8, integer(1, kString) + bytes_field(2, shape) + bytes_field(8, text));
+}
+
+/// A parameter as google.protobuf.Value, and its type as HParams counts them.
+struct Parameter {
+  std::string value;
+  uint64_t type = 0;
+};
+
+Parameter parameter(const std::string& text) {
+  constexpr uint64_t kText = 1, kBool = 2, kNumber = 3;
+  if (text == "true" || text == "false") return {key(4, 0) + varint(text == "true"), kBool};
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error == std::errc() && end == text.data() + text.size()) return {fixed64(2, number), kNumber};
+  return {bytes_field(3, text), kText};
+}
+
+}  // namespace
+
 void EventFile::text(const std::string& tag, const EventPlace& place, const std::string& markdown) {
-  constexpr uint64_t kString = 7, kTensorClass = 2;
-  const std::string metadata = bytes_field(9, bytes_field(1, bytes_field(1, "text")) + integer(4, kTensorClass));
-  const std::string tensor =
-      integer(1, kString) + bytes_field(2, bytes_field(2, integer(1, 1))) + bytes_field(8, markdown);
-  value(tag, place, metadata, bytes_field(8, tensor));
+  const std::string one = bytes_field(2, integer(1, 1));
+  value(tag, place, plugin_metadata("text", ""), string_tensor(markdown, one));
+}
+
+void EventFile::tensor(const std::string& tag, double wall_time, const std::string& plugin,
+                       const std::string& content) {
+  // The message lies in the metadata; the tensor is an empty one.
+  const std::string empty = integer(1, kFloat) + bytes_field(2, bytes_field(2, ""));
+  value(tag, {wall_time, 0}, plugin_metadata(plugin, content), bytes_field(8, empty));
+}
+
+void EventFile::hparams(const SessionFacts& session) {
+  constexpr uint64_t kSuccess = 1, kFailure = 2;
+  std::string infos, metrics, values;
+  for (const auto& [name, text] : session.parameters) {
+    const Parameter one = parameter(text);
+    infos += bytes_field(4, bytes_field(1, name) + integer(4, one.type));
+    values += bytes_field(1, bytes_field(1, name) + bytes_field(2, one.value));
+  }
+  for (const std::string& tag : session.metrics) metrics += bytes_field(5, bytes_field(1, bytes_field(2, tag)));
+  tensor("_hparams_/experiment", session.started, "hparams", bytes_field(2, infos + metrics));
+  tensor("_hparams_/session_start_info", session.started, "hparams",
+         bytes_field(3, values + bytes_field(4, session.group) + fixed64(5, session.started)));
+  tensor("_hparams_/session_end_info", session.ended, "hparams",
+         bytes_field(4, integer(1, session.succeeded ? kSuccess : kFailure) + fixed64(2, session.ended)));
+}
+
+void EventFile::layout(const std::vector<BandChart>& charts) {
+  std::vector<std::pair<std::string, std::string>> categories;  // title and charts, in the order of appearance
+  for (const BandChart& chart : charts) {
+    std::string series;
+    for (const std::string& tag : chart.tags)
+      series += bytes_field(1, bytes_field(1, tag) + bytes_field(2, tag + "_lo") + bytes_field(3, tag + "_hi"));
+    if (categories.empty() || categories.back().first != chart.category) categories.push_back({chart.category, ""});
+    categories.back().second += bytes_field(2, bytes_field(1, chart.title) + bytes_field(3, series));
+  }
+  std::string layout;
+  for (const auto& [title, content] : categories) layout += bytes_field(2, bytes_field(1, title) + content);
+  value("custom_scalars__config__", {0, 0}, plugin_metadata("custom_scalars", ""), string_tensor(layout, ""));
 }
 
 }  // namespace headprune

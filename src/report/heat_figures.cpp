@@ -47,7 +47,7 @@ std::string short_number(double value) {
 HeatMap leave_one_out_map(const Record& record, const std::vector<PointGroup>& groups, const std::string& metric) {
   HeatMap map = block_map(record);
   const auto q = sensitivity_q(record);
-  bool tested = false;
+  bool marked = false;
   for (const PointGroup& group : groups) {
     const PointSpec& spec = group.first().spec;
     const MetricSummary* summary = group.metric(metric);
@@ -70,8 +70,8 @@ HeatMap leave_one_out_map(const Record& record, const std::vector<PointGroup>& g
       significant += own->second < kAlpha ? 1 : 0;
       cell->title += fmt::format(", q {}", p_text(own->second));
     }
-    tested = tested || with_q > 0;
     cell->marked = with_q > 0 && significant == with_q;
+    marked = marked || cell->marked;
   }
   map.diverging = true;
   map.low_is_good = !higher_is_better(record, metric);
@@ -79,7 +79,7 @@ HeatMap leave_one_out_map(const Record& record, const std::vector<PointGroup>& g
   map.low_label = higher ? "worse without the head" : "better without it";
   map.high_label = higher ? "better without it" : "worse without the head";
   const char* every = recorded_seeds(record).size() > 1 ? " in every seed" : "";
-  map.mark_label = tested ? fmt::format("q < 0.05{} (Benjamini-Hochberg)", every) : "";
+  map.mark_label = marked ? fmt::format("q < 0.05{} (Benjamini-Hochberg)", every) : "";
   return map;
 }
 

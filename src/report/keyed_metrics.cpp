@@ -2,6 +2,7 @@
 
 #include "report/groups.h"
 #include "report/results_json.h"
+#include "report/sweeps.h"
 
 namespace headprune {
 namespace {
@@ -29,8 +30,8 @@ void add_curves(const Record& record, KeyedMetrics& all) {
       }
     }
     for (const AreaSummary& area : curve_areas(curve)) {
-      all[metric_key({"auc", curve.method, curve.sweep, area.metric})] = {area.estimate.value, area.estimate.stderr_, n,
-                                                                          area.seeds};
+      all[metric_key({"auc", curve.method, curve.sweep, area.metric})] = {
+          area.estimate.value, area.estimate.stderr_, n, area.seeds, nullptr, range_text(area)};
     }
   }
 }

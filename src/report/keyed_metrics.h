@@ -20,6 +20,7 @@ struct KeyedMetric {
   std::vector<double> seeds;  // one per seed, mean over its draws
   /// Of the record; null where the number stands for several points or none.
   const PointResult* point = nullptr;
+  std::string range = {};  // of an area: the fractions that it covers
 };
 
 /// Sorted by key. No timings: they are never gated.

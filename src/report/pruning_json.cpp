@@ -5,6 +5,7 @@
 #include "report/groups.h"
 #include "report/results_json.h"
 #include "report/timing.h"
+#include "stats/bootstrap.h"
 
 namespace headprune {
 namespace {
@@ -111,6 +112,8 @@ Json area_json(const AreaSummary& area) {
   json["from"] = area.from;
   json["to"] = area.to;
   json["seeds"] = list_of(area.seeds);
+  if (const std::optional<Estimate> middle = interquartile_mean(area.seeds))
+    json["interquartile_mean"] = {{"value", middle->value}, {"ci95", *middle->ci95}, {"interval", middle->interval}};
   if (area.draws > 1) {
     json["draws"] = area.draws;
     json["low"] = area.low;

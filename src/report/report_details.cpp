@@ -61,8 +61,7 @@ TextRows timing_rows(const Record& record) {
     const PointResult* point = timing.point;
     const PointResult* base = point == nullptr ? nullptr : record.base(point->spec.seed);
     const bool masked = timing.result->form == "masked";
-    rows.push_back({timing.result->form,
-                    point == nullptr ? "-" : fraction_text(point->spec.heads_removed, point->heads_total),
+    rows.push_back({timing.result->form, point == nullptr ? "-" : fmt::format("{:.3g}", point->fraction),
                     std::to_string(timing.result->batch_size), std::to_string(timing.result->sequence_length),
                     fmt::format("{:.3g} [{:.3g}, {:.3g}]", 1e3 * spread.median, 1e3 * spread.min, 1e3 * spread.max),
                     fmt::format("{:.0f}", timing.examples_per_second.median),
@@ -263,7 +262,8 @@ std::vector<DocBlock> origin_section(const ReportInput& input) {
   std::vector<DocBlock> blocks = {heading_block("Where it came from"), code_block(commands(input)),
                                   table_block(facts_rows(input), 2)};
   if (input.record.facts) blocks.push_back(table_block(split_rows(input.record), 3));
-  if (!input.config_yaml.empty())
+  const bool origins_known = input.context && !input.context->config_origins.empty();
+  if (!input.config_yaml.empty() && !origins_known)
     blocks.push_back(fold_block("Effective configuration", {code_block(input.config_yaml)}));
   if (!input.context) return blocks;
   std::vector<DocBlock> origins;
@@ -274,12 +274,20 @@ std::vector<DocBlock> origin_section(const ReportInput& input) {
                       "extends, the experiment file, and overrides of the command line."));
   origins.push_back(overrides.empty() ? paragraph_block("Overrides: none.")
                                       : paragraph_block("Overrides: " + join(overrides, " ")));
+  if (origins_known) {
+    origins.push_back(paragraph_block(
+        "The effective configuration; in brackets the file, line and column that set a value, or override and its "
+        "number on the command line."));
+    origins.push_back(code_block(input.context->config_origins));
+  }
   for (const Json& file : input.context->config_files) {
     origins.push_back(paragraph_block(
         fmt::format("{} (SHA-256 {})", member_text(file, "path"), member_text(file, "sha256").substr(0, 16))));
     origins.push_back(code_block(member_text(file, "text")));
   }
-  blocks.push_back(fold_block("Where each value was set", std::move(origins)));
+  blocks.push_back(
+      fold_block(origins_known ? "Effective configuration, and where each value was set" : "Where each value was set",
+                 std::move(origins)));
   return blocks;
 }
 

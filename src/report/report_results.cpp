@@ -12,6 +12,7 @@
 #include "report/sweeps.h"
 #include "report/terminal.h"
 #include "report/text_table.h"
+#include "stats/bootstrap.h"
 
 namespace headprune {
 namespace {
@@ -122,15 +123,19 @@ void add_statistics(std::vector<DocBlock>& blocks, const ReportInput& input, con
   const std::vector<DropLimit> limits = drop_limits(input.record, metric);
   TextRows rows = {{"method", "mean " + metric, "less random"}};
   for (const DropLimit& limit : limits) rows[0].push_back(fmt::format("drop {}", limit.label));
+  std::string range;  // of the first curve; one that covers another says so
   for (const CurveStatistics& one : all) {
-    std::vector<std::string> row = {one.method, number_cell(one.area, false), number_cell(one.minus_random, false)};
+    if (range.empty()) range = one.range;
+    const bool other = !one.range.empty() && one.range != range;
+    std::vector<std::string> row = {other ? fmt::format("{} ({})", one.method, one.range) : one.method,
+                                    number_cell(one.area, false), number_cell(one.minus_random, false)};
     for (const CurveNumber& within : one.within) row.push_back(number_cell(within, true));
     rows.push_back(std::move(row));
   }
   blocks.push_back(paragraph_block(
-      fmt::format("The whole curve: mean {} over the fraction removed (area divided by its range), and the largest "
+      fmt::format("The whole curve: mean {} over the fractions {} (area divided by its range), and the largest "
                   "fraction of heads that goes while {} stays within a drop from the unpruned value. {}",
-                  metric, metric, statistics_note(all))));
+                  metric, range.empty() ? "removed" : range, metric, statistics_note(all))));
   blocks.push_back(table_block(std::move(rows)));
 }
 
@@ -155,6 +160,17 @@ std::vector<DocBlock> baseline_section(const ReportInput& input) {
   blocks.push_back(paragraph_block(fmt::format("± is one standard error, {}. n counts examples of the {} split.",
                                                over_text(first.over, first.estimate.n, first.seeds.size(), first.draws),
                                                base->first().split)));
+  // A few bad seeds move a mean a long way; from ten seeds on the middle half says what a usual one does.
+  std::vector<std::string> middles;
+  for (const MetricSummary& metric : base->metrics) {
+    if (const std::optional<Estimate> middle = interquartile_mean(metric.seeds))
+      middles.push_back(metric.name + " " + estimate_text(*middle));
+  }
+  if (!middles.empty())
+    blocks.push_back(
+        paragraph_block(fmt::format("Interquartile mean over {} seeds, with the percentile interval of a "
+                                    "bootstrap over them: {}.",
+                                    first.seeds.size(), join(middles, ", "))));
   return blocks;
 }
 

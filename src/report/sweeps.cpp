@@ -122,18 +122,23 @@ const AreaSummary* area_of(const std::vector<AreaSummary>& areas, const std::str
   return nullptr;
 }
 
+std::string range_text(const AreaSummary& area) { return fmt::format("{:.4g} to {:.4g}", area.from, area.to); }
+
 std::string areas_sentence(const Sweep& sweep, const std::string& metric) {
   const std::vector<AreaSummary> control_areas =
       sweep.controls.empty() ? std::vector<AreaSummary>() : curve_areas(sweep.controls.front());
   const AreaSummary* control = area_of(control_areas, metric);
   std::vector<std::string> parts;
-  std::string range;
+  std::string range;  // of the first curve; one that covers another says so
+  const auto other_range = [&](const AreaSummary& area) {
+    if (range.empty()) range = range_text(area);
+    return range_text(area) == range ? std::string() : fmt::format(" (over {})", range_text(area));
+  };
   for (const CurveGroup& curve : sweep.curves) {
     const std::vector<AreaSummary> areas = curve_areas(curve);
     const AreaSummary* area = area_of(areas, metric);
     if (area == nullptr) continue;
-    range = fmt::format("{:.4g} to {:.4g}", area->from, area->to);
-    std::string part = fmt::format("{} {}", curve.method, value_text(area->estimate.value));
+    std::string part = fmt::format("{} {}{}", curve.method, value_text(area->estimate.value), other_range(*area));
     const std::optional<Estimate> difference = control == nullptr ? std::nullopt : area_minus_random(*area, *control);
     if (difference) {
       part += fmt::format(" ({} against random", change_text(difference->value));
@@ -148,8 +153,8 @@ std::string areas_sentence(const Sweep& sweep, const std::string& metric) {
   if (parts.empty()) return "";
   std::string control_text;
   if (control != nullptr) {
-    control_text = fmt::format("; random {} (smallest {}, largest {})", value_text(control->estimate.value),
-                               value_text(control->low), value_text(control->high));
+    control_text = fmt::format("; random {} (smallest {}, largest {}){}", value_text(control->estimate.value),
+                               value_text(control->low), value_text(control->high), other_range(*control));
   }
   return fmt::format("Mean {} from fraction {}: {}{}.", metric, range, join(parts, ", "), control_text);
 }

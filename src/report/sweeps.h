@@ -32,6 +32,9 @@ std::vector<std::string> sweep_notes(const Sweep& sweep, const std::string& metr
 /// The mean height of every curve in one sentence; empty without any area.
 std::string areas_sentence(const Sweep& sweep, const std::string& metric);
 
+/// The fractions that an area covers: "0 to 1".
+std::string range_text(const AreaSummary& area);
+
 /// The area of a metric; null without one.
 const AreaSummary* area_of(const std::vector<AreaSummary>& areas, const std::string& metric);
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <set>
 
-#include "report/event_file.h"
+#include "core/hash.h"
 #include "report/groups.h"
 #include "report/heat_map.h"
 
@@ -14,19 +14,29 @@ namespace {
 
 constexpr int64_t kCellPixels = 16;
 
-std::string event_file_name(const Record& record) {
-  const double started = record.started.empty() ? 0 : unix_seconds(record.started);
-  return fmt::format("events.out.tfevents.{:010d}.{}.0.0", static_cast<int64_t>(started),
-                     record.host.empty() ? "headprune" : record.host);
+std::string sweep_tag(const CurveGroup& curve, const std::string& metric) {
+  return fmt::format("sweep/{}/{}/{}", curve.method, curve.sweep, metric);
+}
+
+/// How far the first sweep has got; its steps are those of all curves.
+void add_progress(EventFile& file, const CurveGroup& curve, double now) {
+  for (const PointGroup& point : curve.points) {
+    const PointResult& first = point.first();
+    const EventPlace place{now, first.spec.heads_removed};
+    file.scalar("prune/heads_remaining", place, static_cast<double>(first.heads_total - first.spec.heads_removed));
+    file.scalar("prune/fraction", place, first.fraction);
+  }
 }
 
 void add_curve_scalars(EventFile& file, const Record& record, double now) {
-  for (const CurveGroup& curve : curve_groups(record)) {
+  const std::vector<CurveGroup> curves = curve_groups(record);
+  if (!curves.empty()) add_progress(file, curves.front(), now);
+  for (const CurveGroup& curve : curves) {
     for (const PointGroup& point : curve.points) {
       const PointResult& first = point.first();
       const EventPlace place{now, first.spec.heads_removed};
       for (const MetricSummary& metric : point.metrics) {
-        const std::string tag = fmt::format("sweep/{}/{}/{}", curve.method, curve.sweep, metric.name);
+        const std::string tag = sweep_tag(curve, metric.name);
         file.scalar(tag, place, metric.estimate.value);
         if (!metric.estimate.ci95) continue;
         file.scalar(tag + "_lo", place, (*metric.estimate.ci95)[0]);
@@ -82,18 +92,86 @@ void add_scores(EventFile& file, const Record& record, double now) {
   }
 }
 
+/// One chart a sweep and metric, all methods in it.
+std::vector<BandChart> band_charts(const Record& record) {
+  std::vector<BandChart> charts;
+  for (const CurveGroup& curve : curve_groups(record)) {
+    for (const MetricSummary& metric : curve.points.front().metrics) {
+      const auto same = [&](const BandChart& chart) {
+        return chart.category == curve.sweep && chart.title == metric.name;
+      };
+      const auto found = std::find_if(charts.begin(), charts.end(), same);
+      const std::string tag = sweep_tag(curve, metric.name);
+      if (found != charts.end())
+        found->tags.push_back(tag);
+      else
+        charts.push_back({curve.sweep, metric.name, {tag}});
+    }
+  }
+  std::stable_sort(charts.begin(), charts.end(),
+                   [](const BandChart& a, const BandChart& b) { return a.category < b.category; });
+  return charts;
+}
+
+/// What makes no difference to what was computed, or only repeats it.
+bool is_circumstance(const std::string& key) {
+  for (const char* section : {"name", "seeds", "output", "report", "check", "runtime", "schema_version", "x-"}) {
+    if (key.rfind(section, 0) == 0) return true;
+  }
+  return false;
+}
+
+void add_session(EventFile& file, const ReportInput& input, double now) {
+  const Record& record = input.record;
+  SessionFacts session;
+  session.started = now;
+  session.ended = record.ended.empty() ? now : unix_seconds(record.ended);
+  session.succeeded = record.state() == "completed";
+  std::string group;
+  for (const auto& [key, text] : flat_config(input.config_yaml)) {
+    session.parameters[key] = text;
+    if (!is_circumstance(key)) group += key + "=" + text + "\n";
+  }
+  session.group = sha256(group);
+  if (const std::optional<PointGroup> base = base_group(record)) {
+    for (const MetricSummary& metric : base->metrics) {
+      session.metrics.push_back("base/" + metric.name);
+      file.scalar(session.metrics.back(), {now, 0}, metric.estimate.value);
+    }
+  }
+  for (const CurveGroup& curve : curve_groups(record)) {
+    for (const AreaSummary& area : curve_areas(curve)) {
+      session.metrics.push_back(fmt::format("auc/{}/{}/{}", curve.method, curve.sweep, area.metric));
+      file.scalar(session.metrics.back(), {now, 0}, area.estimate.value);
+    }
+  }
+  file.hparams(session);
+}
+
+}  // namespace
+
 std::string training_tag(const TrainRow& row) {
   if (row.name == "examples_per_second") return "perf/examples_per_s";
   if (row.split != "train") return "eval/" + row.name;
   return "train/" + (row.name == "learning_rate" ? std::string("lr") : row.name);
 }
 
-}  // namespace
+void add_results(EventFile& file, const ReportInput& input) {
+  const Record& record = input.record;
+  const double now = record.started.empty() ? 0 : unix_seconds(record.started);
+  add_curve_scalars(file, record, now);
+  add_sensitivity_scalars(file, record, now);
+  add_scores(file, record, now);
+  file.layout(band_charts(record));
+  if (input.config_yaml.empty()) return;
+  file.text("config/text_summary", {now, 0}, "```yaml\n" + input.config_yaml + "```\n");
+  add_session(file, input, now);
+}
 
 std::map<std::string, std::string> tensorboard_files(const ReportInput& input) {
   const Record& record = input.record;
   const double now = record.started.empty() ? 0 : unix_seconds(record.started);
-  const std::string name = event_file_name(record);
+  const std::string name = event_file_name({now, record.host, 0, 0});
   EventFile main(now);
   std::map<int64_t, EventFile> seeds;
   const bool several = recorded_seeds(record).size() > 1;
@@ -101,13 +179,15 @@ std::map<std::string, std::string> tensorboard_files(const ReportInput& input) {
     EventFile& file = several ? seeds.try_emplace(row.seed, now).first->second : main;
     file.scalar(training_tag(row), {unix_seconds(row.t), row.step}, row.value);
   }
-  add_curve_scalars(main, record, now);
-  add_sensitivity_scalars(main, record, now);
-  add_scores(main, record, now);
-  if (!input.config_yaml.empty()) main.text("config/text_summary", {now, 0}, "```yaml\n" + input.config_yaml + "```\n");
+  add_results(main, input);
   std::map<std::string, std::string> files = {{name, main.bytes()}};
   for (const auto& [seed, file] : seeds) files[fmt::format("seed-{}/{}", seed, name)] = file.bytes();
   return files;
+}
+
+std::string event_file_name(const EventFileName& name) {
+  return fmt::format("events.out.tfevents.{:010d}.{}.{}.{}", static_cast<int64_t>(name.started),
+                     name.host.empty() ? "headprune" : name.host, name.process, name.attempt);
 }
 
 }  // namespace headprune

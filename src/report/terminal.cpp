@@ -39,6 +39,8 @@ class Summary {
     problems();
     heading("Results");
     out_ += fmt::format(": {}\n", options_.folder);
+    if (record_.facts && record_.facts->has_format("html"))
+      out_ += fmt::format("Report: {}/report.html\n", options_.folder);
     return std::move(out_);
   }
 

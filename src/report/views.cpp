@@ -5,16 +5,35 @@
 #include "report/results_json.h"
 #include "report/scores_file.h"
 #include "report/tables.h"
+#include "report/tensorboard.h"
 
 namespace headprune {
 namespace {
 
-void write_report(const ReportInput& input, const fs::path& to) {
-  const Document document = report_document(input);
-  make_folders(to / "plots");
-  for (const Figure& figure : figures_of(document)) write_file(to / "plots" / figure.file, figure.document());
-  write_file(to / "report.md", report_markdown(document, input.record));
-  write_file(to / "report.html", document_html(document));
+void drop_figures(std::vector<DocBlock>& blocks) {
+  std::erase_if(blocks, [](const DocBlock& block) { return block.kind == DocBlock::Kind::figures; });
+  for (DocBlock& block : blocks) drop_figures(block.inside);
+}
+
+/// The views that the experiment asks for in report.formats; all of them where that is not recorded.
+void write_report(const ReportInput& input, const fs::path& to, FileBatch& files) {
+  const auto wanted = [&](const char* format) { return !input.record.facts || input.record.facts->has_format(format); };
+  // A run writes its own tb/ while it goes on, and a reader may have it open.
+  if (wanted("tensorboard") && !fs::exists(to / "tb")) {
+    FolderWriter folder(to / "tb");
+    for (const auto& [name, bytes] : tensorboard_files(input)) folder.write(name, bytes);
+    folder.commit();
+  }
+  if (!wanted("html") && !wanted("md") && !wanted("svg")) return;
+  Document document = report_document(input);
+  if (wanted("html")) files.write(to / "report.html", document_html(document));
+  if (wanted("svg")) {
+    make_folders(to / "plots");
+    for (const Figure& figure : figures_of(document)) files.write(to / "plots" / figure.file, figure.document());
+  } else {
+    drop_figures(document.blocks);
+  }
+  if (wanted("md")) files.write(to / "report.md", report_markdown(document, input.record));
 }
 
 }  // namespace
@@ -23,15 +42,17 @@ void write_views(const fs::path& run_folder, const fs::path& to) {
   const Record record = read_record(run_folder);
   const ReportInput input = read_report_input(run_folder, record);
   make_folders(to);
-  write_file(to / "scores.csv", scores_csv(record));
-  write_file(to / "curve.csv", curve_csv(record));
-  write_file(to / "sensitivity.csv", sensitivity_csv(record));
-  write_file(to / "agreement.csv", agreement_csv(input.agreement));
-  write_file(to / "timing.csv", timing_csv(record));
-  write_file(to / "scores.safetensors", scores_safetensors(record));
-  write_report(input, to);
-  write_file(to / "metrics.json", dump_json_file(metrics_json(record, input.agreement)));
-  write_file(to / "results.json", dump_json_file(results_json(record, input.agreement)));
+  FileBatch files;
+  files.write(to / "scores.csv", scores_csv(record));
+  files.write(to / "curve.csv", curve_csv(record));
+  files.write(to / "sensitivity.csv", sensitivity_csv(record));
+  files.write(to / "agreement.csv", agreement_csv(input.agreement));
+  files.write(to / "timing.csv", timing_csv(record));
+  files.write(to / "scores.safetensors", scores_safetensors(record));
+  write_report(input, to, files);
+  files.write(to / "metrics.json", dump_json_file(metrics_json(record, input.agreement)));
+  files.write(to / "results.json", dump_json_file(results_json(record, input.agreement)));
+  files.commit();
 }
 
 void write_views(const fs::path& run_folder) { write_views(run_folder, run_folder); }

@@ -67,13 +67,26 @@ struct SurgerySection {
   }
 };
 
+enum class ReportFormat { html, md, svg, tensorboard };
+template <>
+struct EnumNames<ReportFormat> {
+  static constexpr std::pair<const char*, ReportFormat> names[] = {{"html", ReportFormat::html},
+                                                                   {"md", ReportFormat::md},
+                                                                   {"svg", ReportFormat::svg},
+                                                                   {"tensorboard", ReportFormat::tensorboard}};
+};
+
 struct ReportSection {
+  std::vector<ReportFormat> formats = {ReportFormat::html, ReportFormat::md, ReportFormat::svg,
+                                       ReportFormat::tensorboard};
   int64_t bootstrap_iters = 10000;
 
   template <class V>
   void fields(V& v) {
+    v("formats", formats,
+      "views for people: html (report.html), md (report.md), svg (plots/) and tensorboard (tb/, written while the run "
+      "goes on); tables and results.json are always written");
     v("bootstrap_iters", bootstrap_iters, "draws of every bootstrap interval and paired test", between(100, 1000000));
-    v.not_supported("formats", "every view that exists is written");
   }
 };
 

@@ -47,6 +47,8 @@ RunFacts run_facts(const Experiment& experiment, const Dataset& dataset) {
   for (const Table table : experiment.sensitivity.tables) facts.tables.emplace_back(enum_name(table));
   facts.batch_size = experiment.score.batch_size;
   facts.device = experiment.runtime.device;
+  facts.formats.clear();
+  for (const ReportFormat format : experiment.report.formats) facts.formats.emplace_back(enum_name(format));
   facts.bootstrap_iters = experiment.report.bootstrap_iters;
   facts.splits = {split_fact("score", *dataset.score, dataset), split_fact("select", *dataset.select, dataset),
                   split_fact("report", *dataset.report, dataset)};

@@ -1,5 +1,7 @@
 #include "run/run.h"
 
+#include <algorithm>
+
 #include "config/dump.h"
 #include "core/files.h"
 #include "core/hash.h"
@@ -93,6 +95,8 @@ RunContext make_context(const Loaded<Experiment>& loaded, const RunOptions& opti
   context.env = environment(loaded);
   context.host = host_info().to_json();
   context.fingerprint = fingerprint(loaded.value, device);
+  const YamlStyle with_origins{.help = false, .defaults = true, .origins = &loaded.origins, .extras = &loaded.extras};
+  context.config_origins = config_yaml(loaded.value, with_origins);
   return context;
 }
 
@@ -147,18 +151,23 @@ void run_stages(Workspace& workspace, Dataset dataset) {
     if (workspace.options.until.value_or(Stage::results) > Stage::data) run_seed(workspace, seed);
 }
 
+void write_all_views(Workspace& workspace) {
+  if (workspace.tensorboard) workspace.tensorboard->finish();
+  write_views(workspace.folder);
+}
+
 /// What stands in the journal, the status and the views when the stages ended by themselves.
 ExitCode finish(Workspace& workspace, double seconds) {
   const RunOptions& options = workspace.options;
   if (options.until && *options.until < Stage::results) {
     workspace.status.set_state(RunState::interrupted, fmt::format("--until {}", to_string(*options.until)));
-    write_views(workspace.folder);
+    write_all_views(workspace);
     return ExitCode::ok;
   }
   const bool all_done = workspace.points.failed == 0;
   workspace.journal.run_done({all_done ? "completed" : "partial", workspace.points, seconds});
   run_stage(workspace, Stage::results, std::nullopt, [&] {
-    write_views(workspace.folder);
+    write_all_views(workspace);
     return Passes();
   });
   workspace.status.set_state(all_done ? RunState::completed : RunState::partial);
@@ -175,7 +184,7 @@ void leave_word(Workspace& workspace, const Error& error) {
     else
       workspace.journal.run_done({"failed", workspace.points, 0});
     workspace.status.set_state(interrupted ? RunState::interrupted : RunState::failed, error.what());
-    write_views(workspace.folder);
+    write_all_views(workspace);
   } catch (const Error& second) {
     log_warn("[run] could not record why the run ended: {}", second.what());
   }
@@ -204,6 +213,10 @@ RunOutcome run_experiment(const Loaded<Experiment>& loaded, const RunOptions& op
   journal.facts(run_facts(experiment, dataset));
   StatusFile status(folder, journal.attempt());
   TrainLog train_log(folder, journal.attempt());
+  std::optional<LiveTensorBoard> tensorboard;
+  const std::vector<ReportFormat>& formats = experiment.report.formats;
+  if (std::find(formats.begin(), formats.end(), ReportFormat::tensorboard) != formats.end())
+    tensorboard.emplace(folder, experiment.seeds.size() > 1, journal.attempt());
 
   Workspace workspace{.experiment = experiment,
                       .options = options,
@@ -212,7 +225,8 @@ RunOutcome run_experiment(const Loaded<Experiment>& loaded, const RunOptions& op
                       .config_yaml = prepared.config_yaml,
                       .journal = journal,
                       .status = status,
-                      .train_log = train_log};
+                      .train_log = train_log,
+                      .tensorboard = tensorboard};
   workspace.task = experiment.task.make();
   for (const auto& item : experiment.score.methods) workspace.methods.push_back({item.label, item.make()});
   workspace.device = device;

@@ -23,6 +23,7 @@ TrainResult train_model(SeedRun& run) {
     logged.split = row.split;
     logged.name = row.name;
     logged.value = row.value;
+    if (workspace.tensorboard) workspace.tensorboard->add(logged);
     workspace.train_log.append(std::move(logged));
     workspace.status.heartbeat();
   };

@@ -14,6 +14,7 @@
 #include "record/run_folder.h"
 #include "record/status.h"
 #include "record/train_log.h"
+#include "report/live_tensorboard.h"
 #include "run/experiment.h"
 #include "task/mask_evaluator.h"
 
@@ -53,6 +54,7 @@ struct Workspace {
   Journal& journal;
   StatusFile& status;
   TrainLog& train_log;
+  std::optional<LiveTensorBoard>& tensorboard;  // where report.formats has it
 
   Dataset dataset = {};
   std::shared_ptr<const Task> task = nullptr;

@@ -1,5 +1,6 @@
 // The gate and the commands that read finished runs, through the real binary.
 #include <signal.h>
+#include <sys/mount.h>
 #include <unistd.h>
 
 #include <map>
@@ -258,6 +259,73 @@ TEST_CASE("report makes the same views elsewhere and leaves a moved run as it wa
   }
   CHECK(fs::last_write_time(folder / "run/report.html") == written);
   CHECK(headprune_in(folder.path(), {"report", "run", "run", "--to", "views"}).code == 2);
+}
+
+TEST_CASE("an archive that cannot be written to is reported elsewhere, also when it was moved", "[cli][report]") {
+  const TestFolder folder;
+  changed_run(folder, [](Json&) {});
+  fs::rename(folder / "run", folder / "moved");
+  const fs::path archive = folder / "archive";
+  make_folders(archive);
+  if (mount((folder / "moved").c_str(), archive.c_str(), nullptr, MS_BIND, nullptr) != 0 ||
+      mount(nullptr, archive.c_str(), nullptr, MS_BIND | MS_REMOUNT | MS_RDONLY, nullptr) != 0) {
+    // Without the right to mount there is no superuser either, and permissions hold.
+    fs::copy(folder / "moved", archive, fs::copy_options::recursive);
+    fs::permissions(archive, fs::perms::owner_read | fs::perms::owner_exec);
+  }
+  const Finished refused = headprune_in(folder.path(), {"report", "archive"});
+  CHECK(refused.code == 74);
+  CHECK_THAT(refused.err, ContainsSubstring("cannot write into archive") && ContainsSubstring("--to DIR"));
+  CHECK(headprune_in(folder.path(), {"check", "archive", "--baseline", gated().baseline.string()}).code == 74);
+  const Finished elsewhere = headprune_in(folder.path(), {"report", "archive", "--to", "views"});
+  INFO(elsewhere.err);
+  CHECK(elsewhere.code == 0);
+  CHECK(read_file(folder / "views/results.json") == read_file(gated().run / "results.json"));
+  CHECK(fs::exists(folder / "views/tb"));
+  const Finished checked =
+      headprune_in(folder.path(), {"check", "archive", "--baseline", gated().baseline.string(), "--out", "gate"});
+  CHECK(checked.code == 0);
+  umount2(archive.c_str(), MNT_DETACH);
+  fs::permissions(archive, fs::perms::owner_all);
+}
+
+TEST_CASE("numbers are exported whole or not at all", "[cli][export]") {
+  const TestFolder folder;
+  const std::string run = gated().run.string();
+  for (const char* format : {"csv", "tensorboard"}) {
+    const Finished made = headprune_in(folder.path(), {"export", format, run, "--to", format});
+    INFO(made.err);
+    CHECK(made.code == 0);
+    CHECK(verify_manifest(folder / format).empty());
+    CHECK(headprune_in(folder.path(), {"export", format, run, "--to", format}).code == 2);
+  }
+  CHECK(read_file(folder / "csv/curve.csv") == read_file(gated().run / "curve.csv"));
+  // Where the folder cannot be made, nothing is left of it.
+  write_file(folder / "file", "");
+  CHECK(headprune_in(folder.path(), {"export", "csv", run, "--to", "file/inside"}).code == 74);
+  const Finished mlflow = headprune_in(folder.path(), {"export", "mlflow", run});
+  CHECK(mlflow.code == 2);
+  CHECK_THAT(mlflow.err, ContainsSubstring("scripts/export-mlflow " + run));
+  for (const std::string& name : folder.names()) CHECK(name.find(".tmp-") == std::string::npos);
+}
+
+TEST_CASE("report says where each value was set", "[cli][report]") {
+  const std::string page = read_file(gated().run / "report.md");
+  CHECK_THAT(page,
+             ContainsSubstring("small.yaml:3:") && ContainsSubstring("override:1:1") && ContainsSubstring("[default]"));
+}
+
+TEST_CASE("the commands that read runs do not load LibTorch, and the others are handed over", "[cli]") {
+  const TestFolder folder;
+  fs::copy_file(HEADPRUNE_BINARY, folder / "headprune");
+  const Finished alone = headprune_in(folder.path(), {"list", "scores"});
+  CHECK(alone.code == 0);
+  Program lonely({"check", gated().run.string()}, folder.path(), {}, folder / "headprune");
+  CHECK(lonely.wait().code == 0);
+  Program left({"list", "scores"}, folder.path(), {}, folder / "headprune");
+  const Finished refused = left.wait();
+  CHECK(refused.code == 2);
+  CHECK_THAT(refused.err, ContainsSubstring("headprune-torch, which belongs beside headprune"));
 }
 
 TEST_CASE("a report that is killed half way leaves whole files", "[cli][report]") {

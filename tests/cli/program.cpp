@@ -28,7 +28,7 @@ runtime: {threads: 1}
 )yaml";
 
 Program::Program(const std::vector<std::string>& arguments, const fs::path& folder,
-                 const std::vector<std::string>& environment) {
+                 const std::vector<std::string>& environment, const fs::path& binary) {
   static int count = 0;
   out_ = folder / ("stdout-" + std::to_string(++count));
   err_ = folder / ("stderr-" + std::to_string(count));
@@ -49,7 +49,7 @@ Program::Program(const std::vector<std::string>& arguments, const fs::path& fold
   std::vector<char*> argv = {const_cast<char*>("headprune")};
   for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
   argv.push_back(nullptr);
-  execv(HEADPRUNE_BINARY, argv.data());
+  execv(binary.c_str(), argv.data());
   _exit(127);
 }
 

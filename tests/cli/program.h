@@ -20,7 +20,7 @@ struct Finished {
 class Program {
  public:
   Program(const std::vector<std::string>& arguments, const fs::path& folder,
-          const std::vector<std::string>& environment = {});
+          const std::vector<std::string>& environment = {}, const fs::path& binary = HEADPRUNE_BINARY);
   pid_t pid() const { return pid_; }
   void signal(int number) const;
   bool running();

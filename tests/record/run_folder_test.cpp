@@ -172,12 +172,14 @@ TEST_CASE("run.json is written once and read back", "[record]") {
   const Json json = parse_json(read_file(dir.path() / kRunJson), "run.json");
   for (const auto& [key, value] : json.items()) keys.push_back(key);
   CHECK(keys == std::vector<std::string>{"schema_version", "name", "experiment_id", "created", "tool", "argv",
-                                         "overrides", "config_files", "inputs", "env", "host", "fingerprint"});
+                                         "overrides", "config_files", "inputs", "env", "host", "fingerprint",
+                                         "config_origins"});
 }
 
 TEST_CASE("only the compared fields of a fingerprint count", "[record]") {
-  const Json a = {{"threads", 1}, {"blas", "mkl"}, {"tool_git", "abc"}, {"compiler", "GNU 12"}};
+  const Json a = {{"threads", 1}, {"blas", "mkl"}, {"tool_git", "abc"}, {"compiler", "GNU 12"}, {"interop_threads", 2}};
   Json b = a;
+  b["interop_threads"] = 8;
   b["tool_git"] = "def";
   b["compiler"] = "GNU 13";
   CHECK(fingerprint_diff(a, b).empty());

@@ -4,6 +4,7 @@
 #include "record/samples.h"
 #include "report/fixture.h"
 #include "report/stored_run.h"
+#include "report/sweeps.h"
 #include "support/catch.h"
 #include "support/folder.h"
 
@@ -102,4 +103,24 @@ TEST_CASE("runs of different experiments are compared, and what only one has is 
   CHECK_THAT(document_markdown(comparison_document(comparison, false)), ContainsSubstring("two experiments"));
   const Json json = parse_json(dump_json(comparison_json(comparison)), "comparison");
   CHECK(json["runs"].size() == 2);
+}
+
+TEST_CASE("areas over other fractions have no difference, and the comparison says so", "[compare]") {
+  const TestFolder folder;
+  Record shorter = one_seed();
+  std::erase_if(shorter.points, [](const auto& entry) {
+    return entry.second.spec.method == "gradient_l1" && entry.second.spec.heads_removed == 4;
+  });
+  store_run(folder / "a", one_seed());
+  store_run(folder / "b", shorter);
+  const RunComparison comparison = compare_runs({(folder / "a").string(), (folder / "b").string()});
+  const CompareRow& row = row_of(comparison, "auc/gradient_l1/one_shot/accuracy");
+  CHECK(row.values[0]->range == "0 to 1");
+  CHECK(row.values[1]->range == "0 to 0.5");
+  CHECK_FALSE(row.changes[1]);
+  CHECK_THAT(document_text(comparison_document(comparison, false), 200),
+             ContainsSubstring("The areas cover the fractions 0 to 0.5, 0 to 1"));
+  const Sweep sweep = sweeps_of(comparison.runs[1].record).front();
+  CHECK_THAT(areas_sentence(sweep, "accuracy"),
+             ContainsSubstring("from fraction 0 to 0.5:") && ContainsSubstring("(over 0 to 1)"));
 }

@@ -30,6 +30,16 @@ TEST_CASE("the records of an event file are byte for byte those that TensorBoard
   CHECK(hex(file.bytes()) == version + start + scalar);
 }
 
+// formats.md section 10 again.
+TEST_CASE("a process that goes on says from which step", "[event_file]") {
+  EventFile file(1700000000.0);
+  file.take();
+  file.restart({1700000002.0, 6});
+  CHECK(hex(file.bytes()) == "0f000000000000006d532b090900008040fc54d94110063a020801b37124dd");
+  CHECK(file.take().size() == 31);
+  CHECK(file.bytes().empty());
+}
+
 TEST_CASE("a scalar of zero is written, since it is a member of a oneof", "[event_file]") {
   EventFile file(1700000000.0);
   const size_t before = file.bytes().size();

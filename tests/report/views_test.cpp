@@ -86,3 +86,27 @@ TEST_CASE("two journals of one experiment give equal results but for the times",
   fs::remove_all(a);
   fs::remove_all(b);
 }
+
+TEST_CASE("only the views that the experiment asks for are written", "[views]") {
+  Record record = two_seeds();
+  record.facts->formats = {"md"};
+  const fs::path folder = written(record, "formats");
+  write_views(folder);
+  CHECK(fs::exists(folder / "results.json"));
+  for (const char* name : {"report.html", "plots", "tb"}) CHECK_FALSE(fs::exists(folder / name));
+  const std::string markdown = read_file(folder / "report.md");
+  CHECK_THAT(markdown, ContainsSubstring("# headprune-views-formats"));
+  CHECK(markdown.find("plots/") == std::string::npos);
+  fs::remove_all(folder);
+}
+
+TEST_CASE("an existing tb/ is left alone, since a run writes it while it goes on", "[views]") {
+  const fs::path folder = written(two_seeds(), "tb");
+  fs::create_directory(folder / "tb");
+  write_views(folder);
+  CHECK(fs::is_empty(folder / "tb"));
+  fs::remove(folder / "tb");
+  write_views(folder);
+  CHECK(verify_manifest(folder / "tb").empty());
+  fs::remove_all(folder);
+}
