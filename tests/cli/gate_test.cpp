@@ -312,7 +312,7 @@ TEST_CASE("numbers are exported whole or not at all", "[cli][export]") {
 TEST_CASE("report says where each value was set", "[cli][report]") {
   const std::string page = read_file(gated().run / "report.md");
   CHECK_THAT(page,
-             ContainsSubstring("small.yaml:3:") && ContainsSubstring("override:1:1") && ContainsSubstring("[default]"));
+             ContainsSubstring("small.yaml:3:") && ContainsSubstring("[override:1:") && ContainsSubstring("[default]"));
 }
 
 TEST_CASE("the commands that read runs do not load LibTorch, and the others are handed over", "[cli]") {
