@@ -280,7 +280,7 @@ TEST_CASE("an archive that cannot be written to is reported elsewhere, also when
   const Finished elsewhere = headprune_in(folder.path(), {"report", "archive", "--to", "views"});
   INFO(elsewhere.err);
   CHECK(elsewhere.code == 0);
-  CHECK(read_file(folder / "views/results.json") == read_file(gated().run / "results.json"));
+  CHECK(read_file(folder / "views/curve.csv") == read_file(gated().run / "curve.csv"));
   CHECK(fs::exists(folder / "views/tb"));
   const Finished checked =
       headprune_in(folder.path(), {"check", "archive", "--baseline", gated().baseline.string(), "--out", "gate"});
