@@ -55,7 +55,8 @@ TEST_CASE("regression goes through the whole flow, every score included", "[cli]
   // The samples say what the metrics are made of.
   double squares = 0;
   int64_t count = 0;
-  for (const std::string_view line : split(read_file(run / kSamples / (base + ".jsonl")), '\n')) {
+  const std::string samples = read_file(run / kSamples / (base + ".jsonl"));
+  for (const std::string_view line : split(samples, '\n')) {
     if (line.empty()) continue;
     const Json sample = parse_json(line, "samples");
     const double error = sample["pred"].get<double>() - sample["target"].get<double>();
