@@ -58,8 +58,8 @@ class SensitivityHost {
   virtual bool done(const PointSpec& spec) const = 0;
   virtual void evaluate(Model& model, const PlannedPoint& point) = 0;
   virtual Importance intact_scores(const std::string& method, int64_t draw) = 0;
-  /// Evaluates masks of the intact model on the select split. Nothing is recorded: a point that was interrupted asks again, and the same
-  /// model gives the same values.
+  /// Evaluates masks of the intact model on the select split. Nothing is recorded: a point that was interrupted asks
+  /// again, and the same model gives the same values.
   virtual SelectValues select(const std::vector<HeadSet>& masks) = 0;
 };
 

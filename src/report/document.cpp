@@ -168,7 +168,7 @@ figcaption{font-size:.8rem;color:var(--muted)}
 details{margin:.6rem 0}
 summary{cursor:pointer;color:var(--muted)}
 pre{background:var(--shade);padding:.8rem;font:.8rem/1.45 ui-monospace,'DejaVu Sans Mono',Menlo,monospace;border-radius:4px}
-@media print{:root{--ink:#000;--muted:#444;--rule:#bbb;--paper:#fff;--shade:#f5f5f5;--alert:#fff;color-scheme:light}main{max-width:none;padding:0}figure,tr{break-inside:avoid}h2{break-after:avoid}.scroll{overflow:visible}pre{white-space:pre-wrap}details::details-content{content-visibility:visible;block-size:auto}}
+@media print{table{font-size:75%}:root{--ink:#000;--muted:#444;--rule:#bbb;--paper:#fff;--shade:#f5f5f5;--alert:#fff;color-scheme:light}main{max-width:none;padding:0}figure,tr{break-inside:avoid}h2{break-after:avoid}.scroll{overflow:visible}pre{white-space:pre-wrap}details::details-content{content-visibility:visible;block-size:auto}}
 )css";
 
 }  // namespace

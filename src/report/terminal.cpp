@@ -142,7 +142,7 @@ class Summary {
                       fmt::format("{:.0f}", timing.examples_per_second.median),
                       timing.speed ? fmt::format("{:.2f}x", *timing.speed) : "-"});
     }
-    out_ += text_table(rows, {options_.width, 2, 3, 0, 1});
+    out_ += text_table(rows, {options_.width, 2, 5, 0, 1});
     line(
         fmt::format("{} repeats each; speed is against intact. Masked heads are still computed: no speed-up is "
                     "expected of them.",

@@ -129,13 +129,13 @@ PointResult Host::describe(Model& model, const PlannedPoint& point) const {
 
 void Host::measure(Model& model, const PlannedPoint& point, PointResult& result) {
   const bool is_base = point.spec.rule == "none";
-  // Weights that a sweep trained are not the intact ones, whose passes are kept.
+  // A copy that a sweep trains has other weights than the intact model, whose passes are kept.
   const auto own_weights = [&] {
     return MaskEvaluator(model, *workspace_.task, workspace_.report_batches, /*memory=*/0).evaluate(point.removed);
   };
-  const Outcomes outcomes = is_base            ? run_.base_outcomes()
-                            : point.fine_tuned ? own_weights()
-                                               : run_.report_masks->evaluate(point.removed);
+  const Outcomes outcomes = is_base                      ? run_.base_outcomes()
+                            : &model != run_.model.get() ? own_weights()
+                                                         : run_.report_masks->evaluate(point.removed);
   passes_.forward += static_cast<int64_t>(workspace_.report_batches.size());
   result.metrics = workspace_.task->evaluate({.outcomes = outcomes,
                                               .base = is_base ? nullptr : &run_.base_outcomes(),
