@@ -61,7 +61,8 @@ TEST_CASE("all_but_one says which head it kept", "[cli]") {
   }
   REQUIRE(kept.size() == 4);  // 2 layers, 2 seeds
   bool other_than_first = false;
-  const auto lines = split(read_file(run / "sensitivity.csv"), '\n');
+  const std::string table = read_file(run / "sensitivity.csv");
+  const auto lines = split(table, '\n');
   for (const std::string_view line : lines) {
     const auto cells = split(line, ',');
     if (cells.size() < 6 || cells[1] != "all_but_one") continue;
