@@ -82,7 +82,7 @@ std::map<std::string, std::string> flat_config(const std::string& yaml) {
 std::vector<std::string> fingerprint_diff(const Json& stored, const Json& now) {
   std::vector<std::string> lines;
   for (const char* key : {"threads", "batch_size", "padding", "device", "device_name", "dtype", "cpu_capability",
-                          "blas", "blas_core", "torch", "deterministic"}) {
+                          "blas", "blas_core", "linear", "torch", "deterministic"}) {
     const auto text = [&](const Json& json) {
       return json.is_object() && json.contains(key) ? dump_json(json.at(key)) : std::string("(absent)");
     };

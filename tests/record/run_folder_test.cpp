@@ -186,6 +186,8 @@ TEST_CASE("only the compared fields of a fingerprint count", "[record]") {
   b["threads"] = 2;
   b.erase("blas");
   CHECK(fingerprint_diff(a, b) == std::vector<std::string>{"threads: 1 -> 2", R"(blas: "mkl" -> (absent))"});
+  CHECK(fingerprint_diff({{"linear", "blas"}}, {{"linear", "onednn"}}) ==
+        std::vector<std::string>{R"(linear: "blas" -> "onednn")"});
 }
 
 TEST_CASE("configurations differ by key, lists of plain values as a whole", "[record]") {
