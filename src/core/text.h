@@ -1,10 +1,12 @@
 // Text: UTF-8, splitting, suggestions, and numbers for people.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 namespace headprune {
@@ -19,6 +21,11 @@ std::vector<std::string_view> utf8_characters(std::string_view text);
 size_t display_width(std::string_view text);
 
 std::vector<std::string_view> split(std::string_view text, char separator);
+/// The parts look into the text: one that ends with the expression would leave them hanging.
+template <class Text>
+requires std::same_as<std::remove_const_t<Text>, std::string> std::vector<std::string_view> split(Text&& text,
+                                                                                                  char separator)
+= delete;
 std::string join(const std::vector<std::string>& parts, std::string_view separator);
 std::string_view trim(std::string_view text);
 /// A finite decimal number that is the whole text (std::from_chars: 0.5, -3, 1e-4); else nothing.

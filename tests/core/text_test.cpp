@@ -8,6 +8,17 @@
 
 using namespace headprune;
 
+namespace {
+
+template <class Text>
+concept Splits = requires(Text&& text) {
+  split(std::forward<Text>(text), ',');
+};
+static_assert(Splits<std::string&> && Splits<const std::string&> && Splits<std::string_view> && Splits<const char*>);
+static_assert(!Splits<std::string> && !Splits<const std::string>, "parts of a text that is gone would hang");
+
+}  // namespace
+
 TEST_CASE("invalid UTF-8 is found at its first byte", "[core]") {
   CHECK_FALSE(invalid_utf8(""));
   CHECK_FALSE(invalid_utf8("plain"));
