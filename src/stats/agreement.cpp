@@ -24,14 +24,8 @@ std::vector<size_t> sorted_positions(std::span<const double> values) {
 }
 
 std::vector<double> average_ranks(std::span<const double> values) {
-  const std::vector<size_t> order = sorted_positions(values);
-  std::vector<double> ranks(values.size());
-  for (size_t begin = 0; begin < order.size();) {
-    size_t end = begin + 1;
-    while (end < order.size() && values[order[end]] == values[order[begin]]) ++end;
-    for (size_t i = begin; i < end; ++i) ranks[order[i]] = 0.5 * static_cast<double>(begin + end - 1) + 1;
-    begin = end;
-  }
+  std::vector<double> ranks;
+  for (const int64_t doubled : double_ranks(values)) ranks.push_back(0.5 * static_cast<double>(doubled));
   return ranks;
 }
 

@@ -19,20 +19,6 @@ std::vector<uint32_t> identity(size_t n) {
   return order;
 }
 
-/// Twice the average rank of each value: whole numbers, whose sum over the heads is n (n + 1).
-std::vector<int64_t> double_ranks(std::span<const double> values) {
-  std::vector<uint32_t> order = identity(values.size());
-  std::sort(order.begin(), order.end(), [&](uint32_t i, uint32_t j) { return values[i] < values[j]; });
-  std::vector<int64_t> ranks(values.size());
-  for (size_t begin = 0; begin < order.size();) {
-    size_t end = begin + 1;
-    while (end < order.size() && values[order[end]] == values[order[begin]]) ++end;
-    for (size_t i = begin; i < end; ++i) ranks[order[i]] = static_cast<int64_t>(begin + end + 1);
-    begin = end;
-  }
-  return ranks;
-}
-
 int64_t pairs_of(size_t n) { return static_cast<int64_t>(n * (n - 1) / 2); }
 
 /// Concordant minus discordant pairs of two rankings, one of them put into other orders.
@@ -116,6 +102,19 @@ double share_as_extreme(const std::vector<uint32_t>& orders, size_t n, Statistic
 }
 
 }  // namespace
+
+std::vector<int64_t> double_ranks(std::span<const double> values) {
+  std::vector<uint32_t> order = identity(values.size());
+  std::sort(order.begin(), order.end(), [&](uint32_t i, uint32_t j) { return values[i] < values[j]; });
+  std::vector<int64_t> ranks(values.size());
+  for (size_t begin = 0; begin < order.size();) {
+    size_t end = begin + 1;
+    while (end < order.size() && values[order[end]] == values[order[begin]]) ++end;
+    for (size_t i = begin; i < end; ++i) ranks[order[i]] = static_cast<int64_t>(begin + end + 1);
+    begin = end;
+  }
+  return ranks;
+}
 
 ChanceOrders::ChanceOrders(uint64_t seed, std::string_view name, int64_t count)
     : seed_(stream_seed(seed, name)), count_(count) {}
