@@ -99,6 +99,11 @@ Blocks Transformer::blocks() const {
   return blocks;
 }
 
+void Transformer::check_gates(const PerBlock& gates) const {
+  TORCH_CHECK(gates.empty() || gates.size() == blocks_.size(), "gates for ", gates.size(), " of ", blocks_.size(),
+              " blocks");
+}
+
 Visibility Transformer::visibility(const Batch& batch) const {
   return Visibility(config_.kind == Kind::decoder ? Pattern::causal : Pattern::full,
                     batch.padded ? batch.present : torch::Tensor());
@@ -114,21 +119,19 @@ torch::Tensor Transformer::embed(const Batch& batch) const {
 }
 
 ModelOutput Transformer::forward(const Batch& batch, const HeadProbe& probe) {
-  ModelOutput result = run(batch, probe, /*whole=*/probe.weights || probe.contexts);
+  if (!probe.weights && !probe.contexts) return resume(batch, pause(batch, 0), probe.gates);
+  ModelOutput result = encode(batch, probe);
   result.values = read_out(result.values, batch);
   return result;
 }
 
-ModelOutput Transformer::encode(const Batch& batch, const HeadProbe& probe) { return run(batch, probe, true); }
-
-ModelOutput Transformer::run(const Batch& batch, const HeadProbe& probe, bool whole) {
-  TORCH_CHECK(probe.gates.empty() || probe.gates.size() == blocks_.size(), "gates for ", probe.gates.size(), " of ",
-              blocks_.size(), " blocks");
+ModelOutput Transformer::encode(const Batch& batch, const HeadProbe& probe) {
+  check_gates(probe.gates);
   const Visibility visible = visibility(batch);
   torch::Tensor x = embed(batch);  // [B, T, C]
   ModelOutput result;
   for (size_t i = 0; i < blocks_.size(); ++i) {
-    BlockHalf half = blocks_[i]->attend(x, visible, probe.weights, !whole && first_only(i));
+    BlockHalf half = blocks_[i]->attend(x, visible, probe.weights);
     if (probe.weights) result.heads.weights.push_back(half.heads.weights);
     if (probe.contexts) {
       torch::Tensor& context = half.heads.context;
@@ -153,6 +156,7 @@ Paused Transformer::pause(const Batch& batch, size_t block, const Paused* before
 }
 
 ModelOutput Transformer::resume(const Batch& batch, const Paused& paused, const PerBlock& gates) {
+  check_gates(gates);
   const Visibility visible = visibility(batch);
   torch::Tensor x = blocks_.at(paused.block)
                         ->finish({paused.residual, {paused.context, {}}}, gates_of(gates, paused.block));  // [B, T, C]

@@ -119,10 +119,9 @@ class Transformer final : public Model {
  private:
   /// Where the last block's first position is all that the classifier looks at, nothing else of it is computed.
   bool first_only(size_t block) const;
+  void check_gates(const PerBlock& gates) const;
   Visibility visibility(const Batch& batch) const;
   torch::Tensor embed(const Batch& batch) const;  // [B, T, C]
-  /// `whole`: every position of the last block too. Values are its states [B, T, C], or [B, 1, C].
-  ModelOutput run(const Batch& batch, const HeadProbe& probe, bool whole);
   torch::Tensor read_out(const torch::Tensor& states, const Batch& batch) const;
 
   TransformerConfig config_;
