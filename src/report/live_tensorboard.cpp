@@ -7,7 +7,6 @@
 #include "core/files.h"
 #include "core/text.h"
 #include "record/host.h"
-#include "record/journal.h"
 #include "report/tensorboard.h"
 
 namespace headprune {
@@ -56,10 +55,9 @@ void LiveTensorBoard::add(const TrainRow& row) {
   write(own);
 }
 
-void LiveTensorBoard::finish() {
-  const Record record = read_record(folder_);
+void LiveTensorBoard::finish(const ReportInput& results) {
   Log& main = log(kMain);
-  add_results(main.events, read_report_input(folder_, record));
+  add_results(main.events, results);
   write(main);
 }
 

@@ -7,6 +7,7 @@
 
 #include "record/train_log.h"
 #include "report/event_file.h"
+#include "report/report.h"
 
 namespace headprune {
 
@@ -19,7 +20,7 @@ class LiveTensorBoard {
   LiveTensorBoard(std::filesystem::path run_folder, bool several_seeds, int64_t attempt);
   void add(const TrainRow& row);
   /// The results so far.
-  void finish();
+  void finish(const ReportInput& results);
 
  private:
   struct Log {

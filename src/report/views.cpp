@@ -1,7 +1,6 @@
 #include "report/views.h"
 
 #include "core/files.h"
-#include "report/report.h"
 #include "report/results_json.h"
 #include "report/scores_file.h"
 #include "report/tables.h"
@@ -38,9 +37,8 @@ void write_report(const ReportInput& input, const fs::path& to, FileBatch& files
 
 }  // namespace
 
-void write_views(const fs::path& run_folder, const fs::path& to) {
-  const Record record = read_record(run_folder);
-  const ReportInput input = read_report_input(run_folder, record);
+void write_views(const ReportInput& input, const fs::path& to) {
+  const Record& record = input.record;
   make_folders(to);
   FileBatch files;
   files.write(to / "scores.csv", scores_csv(record));
@@ -53,6 +51,11 @@ void write_views(const fs::path& run_folder, const fs::path& to) {
   files.write(to / "metrics.json", dump_json_file(metrics_json(record, input.agreement)));
   files.write(to / "results.json", dump_json_file(results_json(record, input.agreement)));
   files.commit();
+}
+
+void write_views(const fs::path& run_folder, const fs::path& to) {
+  const Record record = read_record(run_folder);
+  write_views(read_report_input(run_folder, record), to);
 }
 
 void write_views(const fs::path& run_folder) { write_views(run_folder, run_folder); }

@@ -3,6 +3,8 @@
 
 #include <filesystem>
 
+#include "report/report.h"
+
 namespace headprune {
 
 /// Writes scores.csv, curve.csv, sensitivity.csv, agreement.csv, timing.csv, scores.safetensors, metrics.json, the
@@ -11,6 +13,8 @@ namespace headprune {
 /// replaced whole: a kill leaves old ones or new ones. Throws Error(io) when a file cannot be written (old files stay),
 /// Error(usage) and Error(run_failed) as read_record().
 void write_views(const std::filesystem::path& run_folder, const std::filesystem::path& to);
+/// The same of a record that was read already.
+void write_views(const ReportInput& input, const std::filesystem::path& to);
 /// Into the run folder itself.
 void write_views(const std::filesystem::path& run_folder);
 

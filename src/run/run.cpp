@@ -152,8 +152,10 @@ void run_stages(Workspace& workspace, Dataset dataset) {
 }
 
 void write_all_views(Workspace& workspace) {
-  if (workspace.tensorboard) workspace.tensorboard->finish();
-  write_views(workspace.folder);
+  const Record record = read_record(workspace.folder);
+  const ReportInput input = read_report_input(workspace.folder, record);
+  if (workspace.tensorboard) workspace.tensorboard->finish(input);
+  write_views(input, workspace.folder);
 }
 
 /// What stands in the journal, the status and the views when the stages ended by themselves.

@@ -53,7 +53,7 @@ TEST_CASE("training is in tb/ as soon as it is measured, results at the end", "[
   live.add(row(1, 10, 0.5));
   CHECK(count(events_in(run / "tb"), "train/loss") == 1);
   CHECK(count(events_in(run / "tb"), "sweep/gradient_l1/one_shot/accuracy") == 0);
-  live.finish();
+  live.finish(read_report_input(run, read_record(run)));
   const Record record = read_record(run);
   EventFile expected(0);
   expected.take();
@@ -85,7 +85,7 @@ TEST_CASE("seeds have logs of their own", "[tensorboard]") {
   store_run(run, two_seeds());
   LiveTensorBoard live(run, /*several_seeds=*/true, 1);
   for (const int64_t seed : {0, 2}) live.add(row(seed, 10, 0.5));
-  live.finish();
+  live.finish(read_report_input(run, read_record(run)));
   CHECK(count(events_in(run / "tb/seed-0"), "train/loss") == 1);
   CHECK(count(events_in(run / "tb/seed-2"), "train/loss") == 1);
   CHECK(count(events_in(run / "tb"), "train/loss") == 0);
