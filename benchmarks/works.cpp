@@ -1,7 +1,6 @@
 #include "benchmarks/work.h"
 #include "core/files.h"
 #include "core/random.h"
-#include "model/cost.h"
 #include "run/plan.h"
 #include "score/score.h"
 #include "task/mask_evaluator.h"
@@ -115,7 +114,7 @@ Work masks(const WorkInput& input) {
   return [bench, all] { return evaluate_all(*bench, all); };
 }
 
-/// The training of the experiment from random weights; gives its examples' tokens.
+/// The training of the experiment from random weights; gives its steps.
 Work training(const WorkInput& input) {
   return [bench = prepare(input)] {
     const auto model = bench->model->copy();

@@ -190,8 +190,6 @@ class Reader {
   std::map<int64_t, double> attempt_seconds_;
 };
 
-}  // namespace
-
 /// A point of all_but_one is named before its head is chosen; `head` says afterwards which one stayed.
 void name_kept_heads(Record& record) {
   if (!record.facts) return;
@@ -203,6 +201,8 @@ void name_kept_heads(Record& record) {
       if (head.block == block && !point.removed.contains(head)) spec.head = head.head;
   }
 }
+
+}  // namespace
 
 Record make_record(const std::filesystem::path& path, const FramedLines& content) {
   Record record;

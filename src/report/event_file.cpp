@@ -3,11 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <charconv>
 #include <cmath>
 #include <cstring>
+#include <optional>
 
 #include "core/hash.h"
+#include "core/text.h"
 
 namespace headprune {
 namespace {
@@ -175,9 +176,7 @@ struct Parameter {
 Parameter parameter(const std::string& text) {
   constexpr uint64_t kText = 1, kBool = 2, kNumber = 3;
   if (text == "true" || text == "false") return {key(4, 0) + varint(text == "true"), kBool};
-  double number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error == std::errc() && end == text.data() + text.size()) return {fixed64(2, number), kNumber};
+  if (const std::optional<double> number = parse_number(text)) return {fixed64(2, *number), kNumber};
   return {bytes_field(3, text), kText};
 }
 

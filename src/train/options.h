@@ -56,8 +56,7 @@ struct TrainOptions {
     v("weight_decay", weight_decay, "decoupled decay of matrices; biases and norms have none", at_least(0));
     v("layer_decay", layer_decay,
       "factor on the learning rate for every layer that stands above (of the embeddings, all do); below 1 the lower "
-      "layers "
-      "of a fine-tuned model move less",
+      "layers of a fine-tuned model move less",
       above(0), at_most(1));
     v("adam_beta1", adam_beta1, "decay of AdamW's mean of gradients", at_least(0), below(1));
     v("adam_beta2", adam_beta2, "decay of AdamW's mean of squared gradients", at_least(0), below(1));
