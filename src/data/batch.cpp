@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "core/random.h"
 
@@ -15,8 +16,20 @@ using Indices = std::vector<int64_t>;
 
 constexpr int64_t kPoolBatches = 50;
 
+int64_t size_of(const std::vector<int64_t>& ids) { return static_cast<int64_t>(ids.size()); }
+
+/// Of the longer side, where there are two.
 int64_t length(const std::vector<Example>& examples, int64_t index) {
-  return static_cast<int64_t>(examples[static_cast<size_t>(index)].tokens.size());
+  const Example& example = examples[static_cast<size_t>(index)];
+  return std::max(size_of(example.tokens), size_of(example.decoder_tokens));
+}
+
+/// By length, then by the source's: between translations of one length the encoder's padding stays small too.
+void sort_by_length(const std::vector<Example>& examples, Indices& order) {
+  const auto key = [&](int64_t index) {
+    return std::pair(length(examples, index), examples[static_cast<size_t>(index)].tokens.size());
+  };
+  std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return key(a) < key(b); });
 }
 
 /// Cuts indices that ascend in length into batches.
@@ -40,14 +53,64 @@ void check_plan(const BatchPlan& plan) {
   TORCH_CHECK((plan.examples > 0) != (plan.tokens > 0), "exactly one of a plan's two sizes must be set");
 }
 
+using Rows = std::vector<const Example*>;
+
+void fill_row(torch::Tensor& into, int64_t row, const std::vector<int64_t>& ids) {
+  std::copy(ids.begin(), ids.end(), into.data_ptr<int64_t>() + row * into.size(1));
+}
+
+void fill_present(torch::Tensor& into, int64_t row, size_t present) {
+  std::fill_n(into.data_ptr<bool>() + row * into.size(1), present, true);
+}
+
+void add_labels(Batch& batch, const Rows& rows) {
+  batch.labels = torch::empty({batch.size()}, torch::kInt64);  // [B]
+  std::transform(rows.begin(), rows.end(), batch.labels.data_ptr<int64_t>(),
+                 [](const Example* example) { return example->label; });
+}
+
+void add_numbers(Batch& batch, const Rows& rows) {
+  batch.numbers = torch::empty({batch.size()}, torch::kFloat64);  // [B]
+  std::transform(rows.begin(), rows.end(), batch.numbers.data_ptr<double>(), [](const Example* example) {
+    TORCH_CHECK(example->number.has_value(), "one number for each example");
+    return *example->number;
+  });
+}
+
+/// One target for each token that the model predicts from.
+void add_targets(Batch& batch, const Rows& rows, int64_t width) {
+  batch.targets = torch::full({batch.size(), width}, kNoTarget, torch::kInt64);  // [B, T]
+  for (int64_t row = 0; row < batch.size(); ++row) {
+    const Example& example = *rows[static_cast<size_t>(row)];
+    const auto& read = example.decoder_tokens.empty() ? example.tokens : example.decoder_tokens;
+    TORCH_CHECK(example.targets.size() == read.size(), "one target for each token");
+    fill_row(batch.targets, row, example.targets);
+  }
+}
+
+void add_decoder_side(Batch& batch, const Rows& rows) {
+  int64_t width = 0;
+  for (const Example* example : rows) {
+    TORCH_CHECK(!example->decoder_tokens.empty(), "the decoder needs a token in each example");
+    width = std::max(width, size_of(example->decoder_tokens));
+  }
+  add_targets(batch, rows, width);
+  batch.decoder_tokens = torch::zeros({batch.size(), width}, torch::kInt64);  // [B, T]
+  batch.decoder_present = torch::zeros({batch.size(), width}, torch::kBool);  // [B, T]
+  for (int64_t row = 0; row < batch.size(); ++row) {
+    const auto& ids = rows[static_cast<size_t>(row)]->decoder_tokens;
+    fill_row(batch.decoder_tokens, row, ids);
+    fill_present(batch.decoder_present, row, ids.size());
+  }
+}
+
 }  // namespace
 
 std::vector<Indices> plan_batches(const std::vector<Example>& examples, const BatchPlan& plan) {
   check_plan(plan);
   Indices order(examples.size());
   std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(),
-                   [&](int64_t a, int64_t b) { return length(examples, a) < length(examples, b); });
+  sort_by_length(examples, order);
   std::vector<Indices> batches;
   pack(examples, order, plan, batches);
   return batches;
@@ -66,8 +129,7 @@ std::vector<Indices> plan_epoch(const std::vector<Example>& examples, const Batc
   Indices pool;
   int64_t filled = 0;
   const auto flush = [&] {
-    std::stable_sort(pool.begin(), pool.end(),
-                     [&](int64_t a, int64_t b) { return length(examples, a) < length(examples, b); });
+    sort_by_length(examples, pool);
     pack(examples, pool, plan, batches);
     pool.clear();
     filled = 0;
@@ -84,56 +146,41 @@ std::vector<Indices> plan_epoch(const std::vector<Example>& examples, const Batc
 
 Batch make_batch(const std::vector<Example>& examples, const Indices& indices, torch::Device device) {
   TORCH_CHECK(!indices.empty(), "a batch needs an example");
-  const auto count = static_cast<int64_t>(indices.size());
-  int64_t width = 0, shortest = length(examples, indices.front());
-  for (const int64_t index : indices) {
-    width = std::max(width, length(examples, index));
-    shortest = std::min(shortest, length(examples, index));
-  }
-  TORCH_CHECK(shortest > 0, "an example needs a token");
+  std::vector<const Example*> rows;
+  for (const int64_t index : indices) rows.push_back(&examples[static_cast<size_t>(index)]);
+  const auto count = static_cast<int64_t>(rows.size());
+  const auto [shortest, longest] = std::minmax_element(
+      rows.begin(), rows.end(), [](const Example* a, const Example* b) { return a->tokens.size() < b->tokens.size(); });
+  const int64_t width = size_of((*longest)->tokens);
+  TORCH_CHECK(!(*shortest)->tokens.empty(), "an example needs a token");
 
   Batch batch;
   batch.examples = indices;
-  batch.padded = shortest < width;
-  const Example& first = examples[static_cast<size_t>(indices.front())];
-  const bool language = !first.targets.empty(), numbered = first.number.has_value();
-  const bool typed = std::any_of(indices.begin(), indices.end(), [&](int64_t index) {
-    return !examples[static_cast<size_t>(index)].token_types.empty();
-  });
-  batch.tokens = torch::zeros({count, width}, torch::kInt64);                  // [B, T]; 0 is an id of any model
-  batch.present = torch::zeros({count, width}, torch::kBool);                  // [B, T]
-  batch.special = torch::zeros({count, width}, torch::kBool);                  // [B, T]
-  if (typed) batch.token_types = torch::zeros({count, width}, torch::kInt64);  // [B, T]
-  if (language)
-    batch.targets = torch::full({count, width}, kNoTarget, torch::kInt64);  // [B, T]
-  else if (numbered)
-    batch.numbers = torch::empty({count}, torch::kFloat64);  // [B]
-  else
-    batch.labels = torch::empty({count}, torch::kInt64);  // [B]
-
-  auto* tokens = batch.tokens.data_ptr<int64_t>();
-  auto* present = batch.present.data_ptr<bool>();
-  auto* special = batch.special.data_ptr<bool>();
+  batch.padded = size_of((*shortest)->tokens) < width;
+  const Example& first = *rows.front();
+  const bool typed =
+      std::any_of(rows.begin(), rows.end(), [](const Example* example) { return !example->token_types.empty(); });
+  batch.tokens = torch::zeros({count, width}, torch::kInt64);                  // [B, S]; 0 is an id of any model
+  batch.present = torch::zeros({count, width}, torch::kBool);                  // [B, S]
+  batch.special = torch::zeros({count, width}, torch::kBool);                  // [B, S]
+  if (typed) batch.token_types = torch::zeros({count, width}, torch::kInt64);  // [B, S]
   for (int64_t row = 0; row < count; ++row) {
-    const Example& example = examples[static_cast<size_t>(indices[static_cast<size_t>(row)])];
-    std::copy(example.tokens.begin(), example.tokens.end(), tokens + row * width);
-    std::fill_n(present + row * width, example.tokens.size(), true);
-    for (const int64_t position : example.special) special[row * width + position] = true;
-    if (typed)
-      std::copy(example.token_types.begin(), example.token_types.end(),
-                batch.token_types.data_ptr<int64_t>() + row * width);
-    if (language) {
-      TORCH_CHECK(example.targets.size() == example.tokens.size(), "one target for each token");
-      std::copy(example.targets.begin(), example.targets.end(), batch.targets.data_ptr<int64_t>() + row * width);
-    } else if (numbered) {
-      TORCH_CHECK(example.number.has_value(), "one number for each example");
-      batch.numbers.data_ptr<double>()[row] = *example.number;
-    } else {
-      batch.labels.data_ptr<int64_t>()[row] = example.label;
-    }
+    const Example& example = *rows[static_cast<size_t>(row)];
+    fill_row(batch.tokens, row, example.tokens);
+    fill_present(batch.present, row, example.tokens.size());
+    for (const int64_t position : example.special) batch.special.data_ptr<bool>()[row * width + position] = true;
+    if (typed) fill_row(batch.token_types, row, example.token_types);
   }
+  if (!first.decoder_tokens.empty())
+    add_decoder_side(batch, rows);
+  else if (!first.targets.empty())
+    add_targets(batch, rows, width);
+  else if (first.number)
+    add_numbers(batch, rows);
+  else
+    add_labels(batch, rows);
   for (torch::Tensor* tensor : {&batch.tokens, &batch.present, &batch.special, &batch.token_types, &batch.labels,
-                                &batch.numbers, &batch.targets})
+                                &batch.numbers, &batch.targets, &batch.decoder_tokens, &batch.decoder_present})
     if (tensor->defined()) *tensor = tensor->to(device);
   return batch;
 }

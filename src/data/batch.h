@@ -9,28 +9,33 @@
 
 namespace headprune {
 
-/// B examples, T positions (the longest of them). Padding stands at the end.
+/// B examples, S positions (the longest of them). Padding stands at the end. What the decoder of a translation reads
+/// and predicts has T positions; elsewhere T is S.
 struct Batch {
-  torch::Tensor tokens;           // [B, T] int64
-  torch::Tensor present;          // [B, T] bool: false at padding
-  torch::Tensor special;          // [B, T] bool: classification, separator and other added tokens; false at padding
-  torch::Tensor token_types;      // [B, T] int64; undefined where all are 0
-  torch::Tensor labels;           // [B] int64, classification; else undefined
-  torch::Tensor numbers;          // [B] float64, regression; else undefined
-  torch::Tensor targets;          // [B, T] int64, kNoTarget where no loss, language modelling; else undefined
+  torch::Tensor tokens;          // [B, S] int64
+  torch::Tensor present;         // [B, S] bool: false at padding
+  torch::Tensor special;         // [B, S] bool: classification, separator and other added tokens; false at padding
+  torch::Tensor token_types;     // [B, S] int64; undefined where all are 0
+  torch::Tensor labels;          // [B] int64, classification; else undefined
+  torch::Tensor numbers;         // [B] float64, regression; else undefined
+  torch::Tensor targets;         // [B, T] int64, kNoTarget where no loss, language modelling, translation; or undefined
+  torch::Tensor decoder_tokens;  // [B, T] int64, translation; else undefined
+  torch::Tensor decoder_present;  // [B, T] bool: false at padding; translation; else undefined
   std::vector<int64_t> examples;  // [B] indices into the split
-  bool padded = false;            // whether any position is padding
+  bool padded = false;            // whether any position of `tokens` is padding
   int64_t size() const { return static_cast<int64_t>(examples.size()); }
 };
 
 /// How examples are put together. One of the two sizes is set: at most `examples` a batch, or at most `tokens`
-/// positions, padding included (one longer example still makes a batch).
+/// positions, padding included (one longer example still makes a batch). A translation is as long as the longer of its
+/// sides, so that `tokens` bounds what the encoder reads and what the decoder reads.
 struct BatchPlan {
   int64_t examples = 0;
   int64_t tokens = 0;
 };
 
-/// Indices of examples, batch by batch, similar lengths together: sorted by length, ties by index. For evaluation.
+/// Indices of examples, batch by batch, similar lengths together: sorted by length, ties by the length of the source
+/// (translation), then by index. For evaluation.
 std::vector<std::vector<int64_t>> plan_batches(const std::vector<Example>& examples, const BatchPlan& plan);
 /// The same for one epoch of training: shuffled by `seed`, lengths sorted within pools of 50 batches, batches shuffled.
 /// A pure function of its arguments (formats.md section 13: data order = f(seed, epoch, index)).

@@ -14,8 +14,8 @@
 
 namespace headprune {
 
-/// What is to be predicted from an example: one label, one number, or the token after each position.
-enum class DataKind { labelled, numbered, language };
+/// What is to be predicted from an example: one label, one number, the token after each position, or a second text.
+enum class DataKind { labelled, numbered, language, translation };
 
 /// One sequence with what is to be predicted from it.
 struct Example {
@@ -23,8 +23,12 @@ struct Example {
   std::vector<int64_t> token_types;  // one a token: 0 first text, 1 second; empty: all 0
   std::vector<int64_t> special;      // positions of special tokens, ascending
   int64_t label = -1;                // classification: index into Dataset::labels
-  std::vector<int64_t> targets;  // language modelling: the id that follows each token, kNoTarget where none; else empty
-  std::optional<double> number = {};  // regression
+  /// Language modelling: the id that follows each token, kNoTarget where none. Translation: the target text's ids, then
+  /// the end token. Else empty.
+  std::vector<int64_t> targets;
+  std::optional<double> number = {};         // regression
+  std::vector<int64_t> decoder_tokens = {};  // translation: the start token, then the target text's ids; else empty
+  std::string reference = {};                // translation: the target text as it stands in its file
 };
 inline constexpr int64_t kNoTarget = -100;
 

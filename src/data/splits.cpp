@@ -18,8 +18,8 @@ void append(std::string& bytes, int64_t value) {
   for (int i = 0; i < 8; ++i, rest >>= 8) bytes.push_back(static_cast<char>(rest & 0xff));
 }
 
-/// Of each example: number of tokens, tokens, label, targets, token types and number where there are any; all as
-/// little-endian 64-bit integers, the number by its bits.
+/// Of each example: number of tokens, tokens, label, targets, token types, number and decoder tokens where there are
+/// any, all as little-endian 64-bit integers, the number by its bits; of a translation also the reference and its size.
 std::string split_sha256(const std::vector<Example>& examples) {
   Sha256 hash;
   std::string bytes;
@@ -31,6 +31,11 @@ std::string split_sha256(const std::vector<Example>& examples) {
     for (const int64_t target : example.targets) append(bytes, target);
     for (const int64_t type : example.token_types) append(bytes, type);
     if (example.number) append(bytes, std::bit_cast<int64_t>(*example.number));
+    if (!example.decoder_tokens.empty()) {
+      for (const int64_t token : example.decoder_tokens) append(bytes, token);
+      append(bytes, static_cast<int64_t>(example.reference.size()));
+      bytes += example.reference;
+    }
     hash.update(bytes);
   }
   return hash.hex();
@@ -48,6 +53,15 @@ std::shared_ptr<const Split> make_split(Part part, std::vector<Example> examples
 }  // namespace
 
 std::vector<Example>& examples_of(PartExamples& parts, Part part) { return parts[static_cast<size_t>(part)]; }
+
+std::string data_name(const std::filesystem::path& path) {
+  const std::filesystem::path whole = path.lexically_normal();
+  return (whole.has_filename() ? whole : whole.parent_path()).filename().string();
+}
+
+std::vector<int64_t> limit_sample(int64_t n, int64_t limit, uint64_t seed, const std::string& role) {
+  return seeded_sample(n, limit, seed, "data/limit/" + role);
+}
 
 std::vector<int64_t> seeded_sample(int64_t n, int64_t count, uint64_t seed, const std::string& name) {
   std::vector<int64_t> indices(static_cast<size_t>(n));
@@ -81,7 +95,7 @@ void assign_roles(Dataset& dataset, PartExamples parts, const RoleOptions& optio
       return all;
     }
     std::vector<Example> sample;
-    for (const int64_t index : seeded_sample(all->original, *limit, seed, fmt::format("data/limit/{}", role)))
+    for (const int64_t index : limit_sample(all->original, *limit, seed, role))
       sample.push_back(all->examples[static_cast<size_t>(index)]);
     log_info("[data] {}: a seeded sample of {} of the {} examples of the {} part", role, *limit, all->original,
              all->name);

@@ -72,6 +72,12 @@ void assign_roles(Dataset& dataset, PartExamples parts, const RoleOptions& optio
 /// `count` of the indices 0 ... n - 1, drawn without replacement from the stream `name` of `seed`, ascending.
 std::vector<int64_t> seeded_sample(int64_t n, int64_t count, uint64_t seed, const std::string& name);
 
+/// The indices, of n, that a role with a limit reads.
+std::vector<int64_t> limit_sample(int64_t n, int64_t limit, uint64_t seed, const std::string& role);
+
+/// Dataset::name of data at a path: the name of the file or folder.
+std::string data_name(const std::filesystem::path& path);
+
 /// Keeps a warning in the dataset, for the record, and logs it.
 void warn(Dataset& dataset, const std::string& text);
 

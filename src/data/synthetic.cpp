@@ -71,7 +71,7 @@ class SyntheticSource : public DataSource {
   };
 
   explicit SyntheticSource(Options options) : options_(std::move(options)) {}
-  bool gives(DataKind kind) const override { return kind != DataKind::language; }
+  bool gives(DataKind kind) const override { return kind == DataKind::labelled || kind == DataKind::numbered; }
   std::vector<InputFile> inputs() const override { return {}; }
   Dataset load(const LoadInput& input) const override;
 

@@ -126,7 +126,7 @@ class TsvSource : public DataSource {
   };
 
   explicit TsvSource(Options options) : options_(std::move(options)) {}
-  bool gives(DataKind kind) const override { return kind != DataKind::language; }
+  bool gives(DataKind kind) const override { return kind == DataKind::labelled || kind == DataKind::numbered; }
   std::vector<InputFile> inputs() const override;
   Dataset load(const LoadInput& input) const override;
 
@@ -357,8 +357,7 @@ Dataset TsvSource::load(const LoadInput& input) const {
   dataset.kind = input.kind;
   if (dataset.kind == DataKind::numbered && !options_.labels.empty())
     fail(ExitCode::usage, "data.labels is for classification; a number is to be predicted here: leave it out");
-  const std::filesystem::path whole = options_.path.lexically_normal();
-  dataset.name = (whole.has_filename() ? whole : whole.parent_path()).filename().string();
+  dataset.name = data_name(options_.path);
   AllRows rows;
   inputs();  // refuses missing files before any is read
   for (const Part part : kParts)

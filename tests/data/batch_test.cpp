@@ -141,3 +141,72 @@ TEST_CASE("a batch holds labels, numbers or targets, whichever its examples have
   CHECK_FALSE(batch.labels.defined());
   CHECK_FALSE(batch.targets.defined());
 }
+
+namespace {
+
+/// Pairs of so many source and target tokens.
+std::vector<Example> of_sides(const std::vector<std::pair<int64_t, int64_t>>& sizes) {
+  std::vector<Example> examples;
+  for (const auto& [source, target] : sizes) {
+    Example example;
+    example.tokens.assign(static_cast<size_t>(source), 7);
+    example.special = {source - 1};
+    example.decoder_tokens.assign(static_cast<size_t>(target), 8);
+    example.targets.assign(static_cast<size_t>(target), 9);
+    examples.push_back(std::move(example));
+  }
+  return examples;
+}
+
+}  // namespace
+
+TEST_CASE("a translation is as long as its longer side, ties by the source", "[data][translation]") {
+  const auto examples = of_sides({{4, 2}, {1, 4}, {2, 2}, {3, 4}, {1, 3}});
+  CHECK(plan_batches(examples, {.examples = 1}) == std::vector<std::vector<int64_t>>{{2}, {4}, {1}, {3}, {0}});
+  CHECK(plan_batches(examples, {.tokens = 8}) == std::vector<std::vector<int64_t>>{{2, 4}, {1, 3}, {0}});
+
+  Random random(3);
+  std::vector<std::pair<int64_t, int64_t>> sizes;
+  for (int i = 0; i < 500; ++i) {
+    const auto source = static_cast<int64_t>(1 + random.below(40));
+    sizes.emplace_back(source, 1 + static_cast<int64_t>(random.below(40)));
+  }
+  const auto many = of_sides(sizes);
+  for (const auto& batches : {plan_batches(many, {.tokens = 120}), plan_epoch(many, {.tokens = 120}, 5, 0)}) {
+    CHECK(flat_sorted(batches).size() == many.size());
+    for (const auto& indices : batches) {
+      const Batch batch = make_batch(many, indices, torch::kCPU);
+      CHECK((batch.size() == 1 || std::max(batch.tokens.numel(), batch.decoder_tokens.numel()) <= 120));
+    }
+  }
+}
+
+TEST_CASE("a batch of translations holds what the decoder reads and predicts", "[data][translation]") {
+  std::vector<Example> examples(2);
+  examples[0] = {.tokens = {5, 6, 3}, .token_types = {}, .special = {2}, .label = -1, .targets = {8, 3}};
+  examples[0].decoder_tokens = {2, 8};
+  examples[1] = {.tokens = {5, 7, 3}, .token_types = {}, .special = {2}, .label = -1, .targets = {9, 8, 9, 3}};
+  examples[1].decoder_tokens = {2, 9, 8, 9};
+  const Batch batch = make_batch(examples, {0, 1}, torch::kCPU);
+  CHECK(torch::equal(batch.tokens, torch::tensor({{5, 6, 3}, {5, 7, 3}}, torch::kInt64)));
+  CHECK_FALSE(batch.padded);  // of the source
+  CHECK(batch.present.all().item<bool>());
+  CHECK(torch::equal(batch.special.to(torch::kInt64), torch::tensor({{0, 0, 1}, {0, 0, 1}}, torch::kInt64)));
+  CHECK(torch::equal(batch.decoder_tokens, torch::tensor({{2, 8, 0, 0}, {2, 9, 8, 9}}, torch::kInt64)));
+  CHECK(torch::equal(batch.decoder_present.to(torch::kInt64),
+                     torch::tensor({{1, 1, 0, 0}, {1, 1, 1, 1}}, torch::kInt64)));
+  CHECK(torch::equal(batch.targets, torch::tensor({{8, 3, -100, -100}, {9, 8, 9, 3}}, torch::kInt64)));
+  CHECK_FALSE(batch.labels.defined());
+  CHECK_FALSE(batch.numbers.defined());
+  examples[1].tokens.pop_back();
+  examples[1].special.clear();
+  CHECK(make_batch(examples, {0, 1}, torch::kCPU).padded);
+  examples[1].targets.pop_back();
+  CHECK_THROWS(make_batch(examples, {0, 1}, torch::kCPU));
+}
+
+TEST_CASE("batches of anything else have no decoder side", "[data]") {
+  const Batch batch = make_batch(of_lengths({2, 1}), {0, 1}, torch::kCPU);
+  CHECK_FALSE(batch.decoder_tokens.defined());
+  CHECK_FALSE(batch.decoder_present.defined());
+}
