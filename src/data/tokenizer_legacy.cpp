@@ -6,7 +6,7 @@
 #include "core/error.h"
 #include "core/text.h"
 #include "data/byte_bpe.h"
-#include "data/json_place.h"
+#include "data/special_tokens.h"
 #include "data/tokenizer_readers.h"
 #include "data/wordpiece.h"
 
@@ -14,112 +14,11 @@ namespace headprune {
 
 namespace {
 
-/// tokenizer_config.json and special_tokens_map.json.
-class SpecialTokens {
- public:
-  explicit SpecialTokens(const TokenizerFiles& files)
-      : config_json_(files.object("tokenizer_config.json")),
-        map_json_(files.object("special_tokens_map.json")),
-        added_json_(files.object("added_tokens.json")),
-        config_(config_json_, files.path("tokenizer_config.json")),
-        map_(map_json_, files.path("special_tokens_map.json")),
-        added_(added_json_, files.path("added_tokens.json")) {}
-  SpecialTokens(const SpecialTokens&) = delete;
-  SpecialTokens& operator=(const SpecialTokens&) = delete;
-
-  const JsonPlace& config() const { return config_; }
-
-  /// The token of a role ("cls_token"); `usual` where the files do not name it, nothing where that is empty or null.
-  std::optional<AddedToken> role(const char* key, const AddedToken& usual) {
-    const JsonPlace* place = config_.object().contains(key) ? &config_ : map_.object().contains(key) ? &map_ : nullptr;
-    if (place ? !place->has(key) : usual.content.empty()) return std::nullopt;
-    AddedToken token = place ? parse(place->at(key), usual) : usual;
-    token.special = true;
-    roles_.push_back(token);
-    return token;
-  }
-
-  /// The tokens to be found in text: added_tokens_decoder of tokenizer_config.json, which says all, or else those of
-  /// the roles that the vocabulary has, more special ones, and those of added_tokens.json.
-  std::vector<AddedToken> added(const TokenTable& table) const {
-    std::vector<AddedToken> found;
-    const auto add = [&found](const AddedToken& token) {
-      const bool known = std::any_of(found.begin(), found.end(),
-                                     [&](const AddedToken& other) { return other.content == token.content; });
-      if (!known) found.push_back(token);
-    };
-    if (config_.has("added_tokens_decoder")) {
-      const JsonPlace decoder = config_.at("added_tokens_decoder");
-      for (const auto& [id, value] : decoder.object().items()) {
-        const JsonPlace place = decoder.at(id.c_str());
-        AddedToken token = parse(place, {});
-        if (id.empty() || id.size() > 9 || id.find_first_not_of("0123456789") != std::string::npos)
-          decoder.bad(fmt::format("\"{}\" is not an id", id));
-        token.id = std::stoll(id);
-        token.special = place.flag("special", false);
-        add(token);
-      }
-      return found;
-    }
-    std::vector<AddedToken> named = roles_;
-    for (const JsonPlace* place : {&config_, &map_}) {
-      if (!place->has("additional_special_tokens")) continue;
-      const JsonPlace list = place->at("additional_special_tokens");
-      for (size_t i = 0; i < list.array().size(); ++i)
-        named.push_back(parse(list.at(i), {.content = "", .special = true}));
-    }
-    for (AddedToken token : named) {
-      token.id = table.id(token.content);
-      if (token.id < 0 && added_.has(token.content.c_str())) token.id = added_.at(token.content.c_str()).count();
-      if (token.id >= 0) add(token);
-    }
-    for (const auto& [content, id] : added_.object().items())
-      add({.content = content, .id = added_.at(content.c_str()).count(), .normalized = true});
-    return found;
-  }
-
- private:
-  static AddedToken parse(const JsonPlace& place, AddedToken usual) {
-    if (place.json().is_string()) {
-      // A name alone keeps the usual flags only for the usual token.
-      if (usual.content != place.text()) usual.lstrip = usual.rstrip = false;
-      usual.content = place.text();
-      return usual;
-    }
-    usual.content = place.at("content").text();
-    usual.single_word = place.flag("single_word", false);
-    usual.lstrip = place.flag("lstrip", false);
-    usual.rstrip = place.flag("rstrip", false);
-    usual.normalized = place.flag("normalized", false);
-    return usual;
-  }
-
-  Json config_json_, map_json_, added_json_;
-  JsonPlace config_, map_, added_;
-  std::vector<AddedToken> roles_;
-};
-
-/// tokenizer_class without "Fast", or nothing.
-std::string tokenizer_class(const JsonPlace& config) {
-  std::string name = config.text("tokenizer_class", "");
-  if (name.ends_with("Fast")) name.resize(name.size() - 4);
-  return name == "PreTrainedTokenizer" ? "" : name;
-}
-
 TokenTable read_lines(const TokenizerFiles& files) {
   std::vector<std::pair<std::string, int64_t>> entries;
   for (const std::string_view line : files.lines("vocab.txt"))
     entries.emplace_back(line, static_cast<int64_t>(entries.size()));
   return {std::move(entries), files.path("vocab.txt")};
-}
-
-TokenTable read_object(const TokenizerFiles& files) {
-  const std::string where = files.path("vocab.json");
-  const Json json = files.object("vocab.json");
-  std::vector<std::pair<std::string, int64_t>> entries;
-  for (const auto& [token, id] : json.items())
-    entries.emplace_back(token, JsonPlace(id, where, fmt::format("[\"{}\"]", token)).count());
-  return {std::move(entries), where};
 }
 
 Merges read_merge_lines(const TokenizerFiles& files) {
@@ -137,8 +36,8 @@ Merges read_merge_lines(const TokenizerFiles& files) {
 }
 
 /// "GPT2Tokenizer" or "RobertaTokenizer".
-std::string bpe_class(const TokenizerFiles& files, const JsonPlace& config) {
-  std::string name = tokenizer_class(config), from = "tokenizer_class in " + files.path("tokenizer_config.json");
+std::string bpe_class(const TokenizerFiles& files, const SpecialTokens& specials) {
+  std::string name = specials.tokenizer_class(), from = "tokenizer_class in " + files.path("tokenizer_config.json");
   if (name.empty() && fs::exists(files.folder() / "config.json")) {
     const std::string path = files.path("config.json");
     const Json json = parse_json(read_file(path), path);
@@ -164,7 +63,7 @@ std::string bpe_class(const TokenizerFiles& files, const JsonPlace& config) {
 std::shared_ptr<const Tokenizer> read_vocab_txt(TokenizerFiles files) {
   SpecialTokens specials(files);
   const JsonPlace& config = specials.config();
-  const std::string name = tokenizer_class(config);
+  const std::string name = specials.tokenizer_class();
   const std::vector<std::string> supported = {"", "BertTokenizer", "DistilBertTokenizer", "ElectraTokenizer",
                                               "MobileBertTokenizer"};
   if (std::find(supported.begin(), supported.end(), name) == supported.end())
@@ -204,8 +103,8 @@ std::shared_ptr<const Tokenizer> read_vocab_txt(TokenizerFiles files) {
 std::shared_ptr<const Tokenizer> read_vocab_json(TokenizerFiles files) {
   SpecialTokens specials(files);
   const JsonPlace& config = specials.config();
-  const bool roberta = bpe_class(files, config) == "RobertaTokenizer";
-  TokenTable table = read_object(files);
+  const bool roberta = bpe_class(files, specials) == "RobertaTokenizer";
+  TokenTable table = read_vocab_table(files);
   const Merges merges = read_merge_lines(files);
   const std::string where = files.path("vocab.json");
   const std::string end = roberta ? "</s>" : "<|endoftext|>", start = roberta ? "<s>" : end;

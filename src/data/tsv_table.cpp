@@ -4,39 +4,21 @@
 #include <charconv>
 
 #include "core/error.h"
-#include "core/files.h"
 #include "core/text.h"
+#include "data/text_lines.h"
 
 namespace headprune {
 
-namespace {
-
-constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
-
-std::vector<std::string_view> lines_of(std::string_view text) {
-  std::vector<std::string_view> lines = split(text, '\n');
-  for (std::string_view& line : lines)
-    if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
-  while (!lines.empty() && lines.back().empty()) lines.pop_back();
-  return lines;
-}
-
-}  // namespace
-
 TsvTable read_tsv(const std::filesystem::path& path, bool header) {
-  const std::string text = read_file(path);
-  std::string_view rest = text;
-  if (rest.starts_with(kByteOrderMark)) rest.remove_prefix(kByteOrderMark.size());
+  std::vector<std::string> lines = read_text_lines(path);
+  while (!lines.empty() && lines.back().empty()) lines.pop_back();
 
   TsvTable table;
   int64_t line = 0;
   size_t columns = 0;
-  for (const std::string_view content : lines_of(rest)) {
+  for (const std::string& content : lines) {
     ++line;
     const std::string place = fmt::format("{}:{}", path.string(), line);
-    if (const auto bad = invalid_utf8(content))
-      fail(ExitCode::run_failed, "{}: invalid UTF-8 at byte {} of the line; convert the file to UTF-8", place,
-           *bad + 1);
     if (content.empty()) fail(ExitCode::run_failed, "{}: empty line; remove it", place);
     const std::vector<std::string_view> cells = split(content, '\t');
     if (line == 1) columns = cells.size();
