@@ -14,14 +14,15 @@ namespace {
 constexpr const char* kVocabulary = "vocabulary.json";
 
 constexpr const char* kSupported =
-    "supported: tokenizer.json (WordPiece, byte-level BPE), vocab.txt, vocab.json with merges.txt, or the "
-    "vocabulary.json of headprune";
+    "supported: tokenizer.json (WordPiece, byte-level BPE), vocab.txt, vocab.json with merges.txt, source.spm with "
+    "target.spm, or the vocabulary.json of headprune";
 
 /// Files of tokenizers that are not supported, to say so rather than that there is none.
 constexpr const char* kSentencePiece[] = {"spiece.model", "sentencepiece.bpe.model", "tokenizer.model"};
 
 /// Each of these alone says that there is a tokenizer.
-constexpr const char* kStarts[] = {kVocabulary, "tokenizer.json", "vocab.txt", "vocab.json"};
+constexpr const char* kStarts[] = {kVocabulary,  "tokenizer.json", "vocab.txt",
+                                   "vocab.json", kSourceModel,     kTargetModel};
 
 }  // namespace
 
@@ -39,6 +40,8 @@ bool has_tokenizer(const fs::path& folder) {
 }
 
 std::shared_ptr<const Tokenizer> read_tokenizer(const std::filesystem::path& folder) {
+  if (fs::exists(folder / kSourceModel) || fs::exists(folder / kTargetModel))
+    return TranslationTokenizer::from_files(TokenizerFiles(folder));
   if (const auto path = folder / kVocabulary; fs::exists(path))
     return std::make_shared<const Vocabulary>(
         Vocabulary::from_json(parse_json(read_file(path), path.string()), path.string()));

@@ -48,9 +48,9 @@ std::vector<std::filesystem::path> tokenizer_files(const std::filesystem::path& 
 /// Whether the folder holds a tokenizer, of a supported kind or not.
 bool has_tokenizer(const std::filesystem::path& folder);
 
-/// The tokenizer of a model folder: vocabulary.json (built here), tokenizer.json, vocab.txt, or vocab.json with
-/// merges.txt (formats.md section 4). Throws Error(run_failed): no such file, a damaged one, a kind that is not
-/// supported.
+/// The tokenizer of a model folder: source.spm with target.spm (a TranslationTokenizer), vocabulary.json (built here),
+/// tokenizer.json, vocab.txt, or vocab.json with merges.txt (formats.md section 4). Throws Error(run_failed): no such
+/// file, a damaged one, a kind that is not supported.
 std::shared_ptr<const Tokenizer> read_tokenizer(const std::filesystem::path& folder);
 
 /// Throws Error(usage) where data.unit asks for another unit than that of the loaded model's tokenizer.

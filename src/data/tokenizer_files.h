@@ -18,10 +18,11 @@ inline constexpr const char* kTokenizerFiles[] = {"tokenizer.json",
                                                   "added_tokens.json",
                                                   "vocab.txt",
                                                   "vocab.json",
-                                                  "merges.txt"};
+                                                  "merges.txt",
+                                                  "source.spm",
+                                                  "target.spm"};
 
-/// Bytes of tokenizer.json, tokenizer_config.json, special_tokens_map.json, added_tokens.json, vocab.txt, vocab.json
-/// and merges.txt, those that are there.
+/// Bytes of the kTokenizerFiles that are there.
 class TokenizerFiles {
  public:
   explicit TokenizerFiles(const std::filesystem::path& folder);

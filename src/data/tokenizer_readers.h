@@ -6,6 +6,7 @@
 
 #include "data/tokenizer.h"
 #include "data/tokenizer_files.h"
+#include "data/translation_tokenizer.h"
 
 namespace headprune {
 
@@ -19,5 +20,8 @@ std::shared_ptr<const Tokenizer> read_vocab_txt(TokenizerFiles files);
 /// vocab.json and merges.txt. The form is RoBERTa's or GPT-2's by tokenizer_class in tokenizer_config.json, else by
 /// model_type in config.json.
 std::shared_ptr<const Tokenizer> read_vocab_json(TokenizerFiles files);
+
+/// source.spm, target.spm and vocab.json.
+std::shared_ptr<const TranslationTokenizer> read_marian(TokenizerFiles files);
 
 }  // namespace headprune
