@@ -34,6 +34,16 @@ function(headprune_torch target)
   target_precompile_headers(${target} REUSE_FROM hp_torch_pch)
 endfunction()
 
+# headprune_allocator(TARGET): tcmalloc in place of glibc's malloc, which gives the large blocks of every training step
+# back to the system and asks for them again: that costs a third of a step (benchmarks/README.md). Sanitizers bring their
+# own; without the library the program is only slower.
+function(headprune_allocator target)
+  if(TCMALLOC_LIBRARY AND NOT HEADPRUNE_SANITIZE)
+    target_link_options(${target} PRIVATE -Wl,--no-as-needed)
+    target_link_libraries(${target} PRIVATE ${TCMALLOC_LIBRARY})
+  endif()
+endfunction()
+
 # headprune_library(FOLDER [TORCH] SOURCES ... [DEPENDS folders below] [LINK libraries])
 function(headprune_library folder)
   cmake_parse_arguments(ARG "TORCH" "" "SOURCES;DEPENDS;LINK" ${ARGN})
