@@ -35,8 +35,9 @@ fs::path model_of(const fs::path& run, const Record& record, int64_t seed) {
 fs::path own_weights_of(const fs::path& run, const PointResult& point) {
   if (point.weights.empty())
     fail(ExitCode::run_failed,
-         "point {} was evaluated on weights that were fine-tuned after pruning, and those were not kept; set "
-         "keep_weights: last or all in its sweep and run again, or export a point of a one_shot sweep",
+         "point {} was evaluated on weights of its own, fine-tuned or of an earlier training step, and those were not "
+         "kept with it; set keep_weights: last or all in an iterative sweep and run again, or export a point of a "
+         "one_shot sweep without at_step",
          point.point);
   if (!fs::exists(run / point.weights))
     fail(ExitCode::run_failed, "{} is gone: the weights of point {} were kept there", (run / point.weights).string(),

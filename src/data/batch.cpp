@@ -101,6 +101,7 @@ void add_decoder_side(Batch& batch, const Rows& rows) {
     const auto& ids = rows[static_cast<size_t>(row)]->decoder_tokens;
     fill_row(batch.decoder_tokens, row, ids);
     fill_present(batch.decoder_present, row, ids.size());
+    batch.references.push_back(rows[static_cast<size_t>(row)]->reference);
   }
 }
 

@@ -25,13 +25,13 @@ Projection::Projection(int64_t inputs, int64_t outputs)
 Visibility::Visibility(Pattern pattern, torch::Tensor keys_present)
     : pattern_(pattern), keys_present_(std::move(keys_present)) {}
 
-torch::Tensor Visibility::mask(const torch::Tensor& queries, const torch::Tensor& keys) const {
+torch::Tensor Visibility::mask(int64_t queries, int64_t keys, torch::Device device) const {
   torch::Tensor mask;
   if (padded()) mask = keys_present_.unsqueeze(1).unsqueeze(1);  // [B, 1, 1, S]
   if (pattern_ == Pattern::causal) {
-    const auto options = torch::TensorOptions(torch::kBool).device(queries.device());
-    const torch::Tensor past = torch::ones({queries.size(1), keys.size(1)}, options).tril();  // [T, S]
-    mask = mask.defined() ? mask.logical_and(past) : past.unsqueeze(0).unsqueeze(0);          // [B or 1, 1, T, S]
+    const auto options = torch::TensorOptions(torch::kBool).device(device);
+    const torch::Tensor past = torch::ones({queries, keys}, options).tril();          // [T, S]
+    mask = mask.defined() ? mask.logical_and(past) : past.unsqueeze(0).unsqueeze(0);  // [B or 1, 1, T, S]
   }
   return mask;
 }
@@ -64,9 +64,19 @@ torch::Tensor Attention::explicit_weights(const torch::Tensor& q, const torch::T
   return at::_safe_softmax(scores, -1);
 }
 
-HeadContexts Attention::attend(const torch::Tensor& queries, const torch::Tensor& keys, const Visibility& visibility,
+KeyValues Attention::project(const torch::Tensor& keys) const {
+  if (head_count() == 0) {
+    const int64_t B = keys.size(0), S = keys.size(1);
+    return {keys.new_zeros({B, 0, S, key_width_}), keys.new_zeros({B, 0, S, value_width_})};
+  }
+  return {.keys = split_heads(key_->forward(keys), key_width_),         // [B, H, S, Dk]
+          .values = split_heads(value_->forward(keys), value_width_)};  // [B, H, S, Dv]
+}
+
+HeadContexts Attention::attend(const torch::Tensor& queries, const KeyValues& looked_at, const Visibility& visibility,
                                bool weights) {
-  const int64_t B = queries.size(0), T = queries.size(1), S = keys.size(1);
+  const torch::Tensor &k = looked_at.keys, &v = looked_at.values;
+  const int64_t B = queries.size(0), T = queries.size(1), S = k.size(2);
   TORCH_CHECK(visibility.pattern() == Pattern::full || T == S, "a causal pattern needs as many keys as queries");
   HeadContexts heads;
   if (head_count() == 0) {
@@ -76,11 +86,9 @@ HeadContexts Attention::attend(const torch::Tensor& queries, const torch::Tensor
   }
 
   const torch::Tensor q = split_heads(query_->forward(queries), key_width_);  // [B, H, T, Dk]
-  const torch::Tensor k = split_heads(key_->forward(keys), key_width_);       // [B, H, S, Dk]
-  const torch::Tensor v = split_heads(value_->forward(keys), value_width_);   // [B, H, S, Dv]
   const double dropout = is_training() ? dropout_ : 0.0;
   if (weights) {
-    heads.weights = explicit_weights(q, k, visibility.mask(queries, keys));             // [B, H, T, S]
+    heads.weights = explicit_weights(q, k, visibility.mask(T, S, q.device()));          // [B, H, T, S]
     heads.context = at::matmul(at::dropout(heads.weights, dropout, is_training()), v);  // [B, H, T, Dv]
     return heads;
   }
@@ -88,7 +96,7 @@ HeadContexts Attention::attend(const torch::Tensor& queries, const torch::Tensor
   const bool is_causal = visibility.pattern() == Pattern::causal && !visibility.padded();
   std::optional<torch::Tensor> mask;
   if (!is_causal && (visibility.padded() || visibility.pattern() == Pattern::causal))
-    mask = visibility.mask(queries, keys);
+    mask = visibility.mask(T, S, q.device());
   heads.context = at::scaled_dot_product_attention(q, k, v, mask, dropout, is_causal);  // [B, H, T, Dv]
   return heads;
 }

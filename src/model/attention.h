@@ -41,12 +41,18 @@ class Visibility {
   explicit Visibility(Pattern pattern, torch::Tensor keys_present = {});
   Pattern pattern() const { return pattern_; }
   bool padded() const { return keys_present_.defined(); }
-  /// [B or 1, 1, T or 1, S] bool, true = visible; undefined where every query sees every key.
-  torch::Tensor mask(const torch::Tensor& queries, const torch::Tensor& keys) const;
+  /// [B or 1, 1, T or 1, S] bool on `device`, true = visible; undefined where every query sees every key.
+  torch::Tensor mask(int64_t queries, int64_t keys, torch::Device device) const;
 
  private:
   Pattern pattern_;
   torch::Tensor keys_present_;
+};
+
+/// What a block's heads look at, ready for any number of queries.
+struct KeyValues {
+  torch::Tensor keys;    // [B, H, S, Dk]
+  torch::Tensor values;  // [B, H, S, Dv]
 };
 
 /// What a block's heads give, before their gates.
@@ -63,6 +69,12 @@ class Attention : public torch::nn::Module {
   /// `queries` [B, T, C] ask, `keys` [B, S, C] are looked at; the same tensor for self-attention. The fused kernel runs
   /// unless weights are asked for; both paths give the same numbers. A query that sees no key gets the context 0.
   HeadContexts attend(const torch::Tensor& queries, const torch::Tensor& keys, const Visibility& visibility,
+                      bool weights = false) {
+    return attend(queries, project(keys), visibility, weights);
+  }
+  /// The same in two steps, for keys that serve several calls.
+  KeyValues project(const torch::Tensor& keys) const;
+  HeadContexts attend(const torch::Tensor& queries, const KeyValues& keys, const Visibility& visibility,
                       bool weights = false);
   /// The block's output [B, T, C] from contexts [B, H, T, Dv]. `gates` [H] or [B, H]; undefined: nothing is multiplied.
   torch::Tensor combine(const torch::Tensor& context, const torch::Tensor& gates = {}) const;

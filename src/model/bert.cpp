@@ -42,7 +42,7 @@ TransformerConfig bert_sizes(const HfConfig& config, int64_t position_offset) {
   config.require("is_decoder", false);
   config.require("add_cross_attention", false);
   TransformerConfig sizes;
-  sizes.kind = Kind::encoder;
+  sizes.architecture = Architecture::encoder;
   sizes.d_model = config.size("hidden_size");
   sizes.layers = config.size("num_hidden_layers");
   sizes.heads = config.size("num_attention_heads");

@@ -17,7 +17,7 @@ class DecoderFamily final : public TransformerFamily {
     }
     CrossProblems problems() const { return problems_of(intact(), Options().intact()); }
     TransformerConfig intact() const {
-      TransformerConfig config = TransformerOptions::config(Kind::decoder);
+      TransformerConfig config = TransformerOptions::config(Architecture::decoder);
       config.tie_embeddings = tie_embeddings;
       return config;
     }

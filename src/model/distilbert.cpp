@@ -20,7 +20,7 @@ class DistilBertLayout final : public HfLayout {
 
 TransformerConfig DistilBertLayout::sizes(const HfConfig& config) const {
   TransformerConfig sizes;
-  sizes.kind = Kind::encoder;
+  sizes.architecture = Architecture::encoder;
   sizes.d_model = config.size("dim");
   sizes.layers = config.size("n_layers");
   sizes.heads = config.size("n_heads");

@@ -17,14 +17,14 @@ class EncoderFamily final : public TransformerFamily {
     }
     CrossProblems problems() const { return problems_of(intact(), Options().intact()); }
     TransformerConfig intact() const {
-      TransformerConfig config = TransformerOptions::config(Kind::encoder);
+      TransformerConfig config = TransformerOptions::config(Architecture::encoder);
       config.pooling = pooling;
       return config;
     }
   };
 
   explicit EncoderFamily(const Options& options) : TransformerFamily(options, options.intact()) {}
-  bool predicts(DataKind kind) const override { return kind != DataKind::language; }
+  bool predicts(DataKind kind) const override { return kind == DataKind::labelled || kind == DataKind::numbered; }
 };
 
 const Register<ModelFamily, EncoderFamily> register_encoder{

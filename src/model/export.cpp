@@ -28,7 +28,12 @@ Batch probe_batch(const TransformerConfig& sizes) {
       example.tokens.push_back(static_cast<int64_t>(random.below(static_cast<uint64_t>(sizes.vocabulary_size))));
       if (sizes.token_types > 1) example.token_types.push_back(t < length / 2 ? 0 : 1);
     }
-    if (sizes.kind == Kind::decoder) example.targets.assign(example.tokens.size(), kNoTarget);
+    if (sizes.writes_from_source())
+      for (int64_t t = 0; t < std::max<int64_t>(1, length - 1); ++t)
+        example.decoder_tokens.push_back(
+            static_cast<int64_t>(random.below(static_cast<uint64_t>(sizes.written_tokens()))));
+    if (sizes.architecture == Architecture::decoder) example.targets.assign(example.tokens.size(), kNoTarget);
+    if (sizes.writes_from_source()) example.targets.assign(example.decoder_tokens.size(), kNoTarget);
     indices.push_back(static_cast<int64_t>(examples.size()));
     examples.push_back(std::move(example));
   }
@@ -44,8 +49,8 @@ torch::Tensor places(const Attention& kept, int64_t width) {
 }
 
 /// A model of intact shapes: what `kept` lacks is 0.
-std::shared_ptr<Transformer> with_intact_shapes(Transformer& kept) {
-  const auto full = std::make_shared<Transformer>(kept.sizes());
+std::shared_ptr<TransformerModel> with_intact_shapes(TransformerModel& kept) {
+  const auto full = make_transformer(kept.sizes());
   const NamedTensors from = state(kept), to = state(*full);
   for (const auto& [name, tensor] : to) {
     torch::Tensor target = tensor;
@@ -66,7 +71,7 @@ std::shared_ptr<Transformer> with_intact_shapes(Transformer& kept) {
 }
 
 /// Output columns of removed heads set to 0.
-void zero_heads(Transformer& model, const HeadSet& removed) {
+void zero_heads(TransformerModel& model, const HeadSet& removed) {
   const Blocks blocks = model.blocks();
   for (size_t i = 0; i < blocks.size(); ++i) {
     Attention& attention = model.attention(i);
@@ -89,10 +94,13 @@ void check_heads(const ModelFolder& folder, const HeadSet& removed) {
       fail(ExitCode::run_failed, "{}: the model never had head {}", folder.path.string(), to_string(head));
 }
 
-std::vector<std::string> notes_of(const ModelFolder& folder, const ExportRequest& request, const Transformer& pruned) {
+std::vector<std::string> notes_of(const ModelFolder& folder, const ExportRequest& request,
+                                  const TransformerModel& pruned) {
   if (!folder.origin)
-    return {"opens in headprune (model.type: " + std::string(to_string(folder.config.kind)) + ", init: load)"};
+    return {"opens in headprune (model.type: " + std::string(enum_name(folder.config.architecture)) + ", init: load)"};
   if (request.form == ExportForm::zeroed) return {"opens in transformers 4 and 5, and in headprune"};
+  if (folder.config.writes_from_source())
+    return {"opens in headprune; transformers cannot remove heads of this family: use --form zeroed for it"};
   std::vector<std::string> notes = {
       "opens in transformers up to 4 and in headprune; transformers 5 removed head pruning: "
       "use --form zeroed for it"};
@@ -105,7 +113,7 @@ std::vector<std::string> notes_of(const ModelFolder& folder, const ExportRequest
 /// max |a - b| over logits of real positions, relative to the largest logit where that exceeds 1.
 double difference(const torch::Tensor& a, const torch::Tensor& b, const Batch& batch) {
   const auto real = [&](const torch::Tensor& values) {
-    return values.dim() == 3 ? values.index({batch.present}) : values;
+    return values.dim() == 3 ? values.index({batch.predicted()}) : values;
   };
   const double largest = std::max(1.0, real(a).abs().max().item<double>());
   return (real(a) - real(b)).abs().max().item<double>() / largest;
@@ -126,7 +134,7 @@ ExportResult export_model(const ExportRequest& request) {
   const torch::Tensor expected = source->forward(batch, probe).values;
 
   const HeadSet removed = united(folder.removed, request.removed);
-  std::shared_ptr<Transformer> pruned = source;
+  std::shared_ptr<TransformerModel> pruned = source;
   if (request.form == ExportForm::zeroed) {
     pruned = with_intact_shapes(*source);
     zero_heads(*pruned, removed);

@@ -16,7 +16,8 @@ namespace headprune {
 /// What a model must fit; known once data is read.
 struct ModelInput {
   int64_t vocabulary_size = 0;
-  int64_t outputs = 0;                   // classification: labels, 2 or more; regression: 1; language modelling: 0
+  int64_t target_vocabulary_size = 0;    // translation with a vocabulary of its own for the target; else 0
+  int64_t outputs = 0;                   // classification: labels, 2 or more; regression: 1; others: 0
   std::vector<std::string> labels = {};  // their names, one an output, where they are known
   bool trains = false;                   // a loaded model without a task head gets a new one
   int64_t max_length = 0;                // longest sequence

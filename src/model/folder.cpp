@@ -85,7 +85,12 @@ void check_fit(const ModelFolder& folder, const ModelInput& input) {
          "{}: the model has {} tokens and the tokenizer {}; use the data settings and the tokenizer that the model was "
          "trained with",
          where, saved.vocabulary_size, input.vocabulary_size);
-  if (saved.kind == Kind::encoder && saved.outputs != input.outputs) refuse_outputs(folder, input);
+  if (saved.target_vocabulary_size != input.target_vocabulary_size)
+    fail(ExitCode::run_failed,
+         "{}: the model has {} tokens of the target and the tokenizer {} (0: the same as those of the source); use the "
+         "vocabulary that the model was trained with",
+         where, saved.target_vocabulary_size, input.target_vocabulary_size);
+  if (saved.architecture == Architecture::encoder && saved.outputs != input.outputs) refuse_outputs(folder, input);
   if (saved.positions == Positions::learned && saved.max_length < input.max_length)
     fail(
         ExitCode::run_failed,
@@ -136,10 +141,10 @@ ModelFolder read_model_folder(const fs::path& path) {
 }
 
 std::string ModelFolder::model_type() const {
-  return origin ? origin->layout->model_type() : headprune::model_type(config.kind);
+  return origin ? origin->layout->model_type() : headprune::model_type(config.architecture);
 }
 
-void load_weights(const ModelFolder& folder, Transformer& model, bool new_task_head) {
+void load_weights(const ModelFolder& folder, TransformerModel& model, bool new_task_head) {
   const NamedTensors file = read_weights(folder.path);
   const std::string where = folder.path.string();
   load_state(model, folder.origin ? from_hf_tensors(*folder.origin->layout, model, file, {where, new_task_head}) : file,
@@ -161,8 +166,8 @@ bool has_task_head(const ModelFolder& folder) {
 }
 
 /// On the CPU, without weights yet.
-std::shared_ptr<Transformer> empty_model(const ModelFolder& folder) {
-  const auto model = std::make_shared<Transformer>(folder.config, folder.zeroed ? HeadSet() : folder.removed);
+std::shared_ptr<TransformerModel> empty_model(const ModelFolder& folder) {
+  const auto model = make_transformer(folder.config, folder.zeroed ? HeadSet() : folder.removed);
   model->set_origin(folder.origin);
   model->set_labels(folder.labels);
   return model;
@@ -170,7 +175,7 @@ std::shared_ptr<Transformer> empty_model(const ModelFolder& folder) {
 
 }  // namespace
 
-std::shared_ptr<Transformer> load_model(const ModelFolder& folder, torch::Device device) {
+std::shared_ptr<TransformerModel> load_model(const ModelFolder& folder, torch::Device device) {
   const auto model = empty_model(folder);
   load_weights(folder, *model);
   model->remove_heads(folder.removed);

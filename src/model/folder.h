@@ -9,7 +9,7 @@
 
 #include "model/family.h"
 #include "model/hf_layout.h"
-#include "model/transformer.h"
+#include "model/transformer_model.h"
 
 namespace headprune {
 
@@ -37,9 +37,9 @@ ModelFolder read_model_folder(const std::filesystem::path& path);
 std::vector<InputFile> model_inputs(const std::filesystem::path& folder);
 
 /// The model with its weights, in evaluation mode. Throws Error(run_failed) where tensors do not fit config.json.
-std::shared_ptr<Transformer> load_model(const ModelFolder& folder, torch::Device device);
+std::shared_ptr<TransformerModel> load_model(const ModelFolder& folder, torch::Device device);
 /// The weights of a folder that fits `model`, copied into it. Throws Error(run_failed).
-void load_weights(const ModelFolder& folder, Transformer& model, bool new_task_head = false);
+void load_weights(const ModelFolder& folder, TransformerModel& model, bool new_task_head = false);
 
 /// The model of a folder in training mode, checked to fit the data: tokens, labels, positions. Where the experiment
 /// trains, a checkpoint without a task head gets one, initialised from the seed. Throws Error(run_failed).

@@ -25,7 +25,7 @@ TransformerConfig Gpt2Layout::sizes(const HfConfig& config) const {
   config.require("add_cross_attention", false);
   config.require("tie_word_embeddings", true);
   TransformerConfig sizes;
-  sizes.kind = Kind::decoder;
+  sizes.architecture = Architecture::decoder;
   sizes.d_model = config.size("n_embd");
   sizes.layers = config.size("n_layer");
   sizes.heads = config.size("n_head");

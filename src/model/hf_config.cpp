@@ -9,7 +9,8 @@ namespace {
 constexpr std::pair<const char*, Activation> kActivations[] = {
     {"gelu", Activation::gelu},          {"gelu_python", Activation::gelu},
     {"gelu_new", Activation::gelu_tanh}, {"gelu_pytorch_tanh", Activation::gelu_tanh},
-    {"relu", Activation::relu},
+    {"relu", Activation::relu},          {"silu", Activation::silu},
+    {"swish", Activation::silu},
 };
 
 }  // namespace
@@ -33,6 +34,12 @@ double HfConfig::number(const char* key, double fallback) const {
   if (!has(key)) return fallback;
   if (!json_[key].is_number() || json_[key] < 0) refuse(key, "expected a number from 0");
   return json_[key].get<double>();
+}
+
+bool HfConfig::flag(const char* key, bool fallback) const {
+  if (!has(key)) return fallback;
+  if (!json_[key].is_boolean()) refuse(key, "expected true or false");
+  return json_[key].get<bool>();
 }
 
 std::string HfConfig::text(const char* key, const std::string& fallback) const {

@@ -32,7 +32,7 @@ class HfFamily : public ModelFamily {
   explicit HfFamily(Options options) : options_(std::move(options)) {}
   /// The model_type of config.json, which is also the name in YAML.
   virtual std::string model_type() const = 0;
-  bool predicts(DataKind kind) const override { return kind != DataKind::language; }
+  bool predicts(DataKind kind) const override { return kind == DataKind::labelled || kind == DataKind::numbered; }
   Blocks blocks() const override;
   int64_t parameter_estimate(const ModelInput& input) const override;
   std::optional<std::filesystem::path> load_path() const override { return options_.path; }

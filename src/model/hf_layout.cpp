@@ -23,12 +23,15 @@ torch::Tensor joined(const HfTensor& tensor, const NamedTensors& ours) {
   std::vector<torch::Tensor> parts;
   for (const std::string& part : tensor.parts) parts.push_back(ours.at(part).detach());
   const torch::Tensor whole = parts.size() == 1 ? parts.front() : at::cat(parts);
+  if (tensor.row) return whole.unsqueeze(0);  // [1, n]
   return tensor.conv1d && whole.dim() == 2 ? whole.t().contiguous() : whole;
 }
 
 /// The reverse, in the sizes of `ours`.
 void split(const HfTensor& tensor, const torch::Tensor& found, const NamedTensors& ours, NamedTensors& result) {
-  const torch::Tensor whole = tensor.conv1d && found.dim() == 2 ? found.t() : found;
+  const torch::Tensor whole = tensor.row                          ? found.squeeze(0)  // [n]
+                              : tensor.conv1d && found.dim() == 2 ? found.t()
+                                                                  : found;
   int64_t begin = 0;
   for (const std::string& part : tensor.parts) {
     const int64_t rows = ours.at(part).size(0);
@@ -81,7 +84,8 @@ Json hf_config(const HfOrigin& origin, const TransformerConfig& sizes, const Hea
   for (const char* key : {"torch_dtype", "dtype"})
     if (json.contains(key)) json[key] = "float32";
   if (removed.empty()) return json;
-  json["pruned_heads"] = removed.to_json()[to_string(sizes.kind)];
+  // transformers prunes heads of models with one attention kind only.
+  if (!sizes.writes_from_source()) json["pruned_heads"] = removed.to_json().front();
   json["headprune"] = removal_json(sizes, removed);
   return json;
 }
@@ -93,7 +97,7 @@ NamedTensors to_hf_tensors(const HfLayout& layout, const TransformerConfig& size
   return file;
 }
 
-NamedTensors from_hf_tensors(const HfLayout& layout, const Transformer& model, const NamedTensors& file,
+NamedTensors from_hf_tensors(const HfLayout& layout, const TransformerModel& model, const NamedTensors& file,
                              const HfReading& reading) {
   const NamedTensors ours = state(model);
   const std::vector<HfTensor> tensors = layout.tensors(model.sizes());

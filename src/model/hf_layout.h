@@ -10,7 +10,7 @@
 #include "core/heads.h"
 #include "core/json.h"
 #include "model/model.h"
-#include "model/transformer.h"
+#include "model/transformer_model.h"
 
 namespace headprune {
 
@@ -23,6 +23,7 @@ class HfConfig {
   /// A positive size; `fallback` where the key is absent or null, and an error where there is none.
   int64_t size(const char* key, std::optional<int64_t> fallback = std::nullopt) const;
   double number(const char* key, double fallback) const;
+  bool flag(const char* key, bool fallback) const;
   std::string text(const char* key, const std::string& fallback) const;
   bool has(const char* key) const { return json_.contains(key) && !json_[key].is_null(); }
   /// From `hidden_act` and its like. Lists what is supported.
@@ -52,6 +53,7 @@ struct HfTensor {
   bool prefixed = true;            // belongs to the bare model, which has a prefix inside a model with a task head
   bool task_head = false;          // may be missing where the experiment trains
   bool conv1d = false;             // stored [in, out]
+  bool row = false;                // a vector that is stored [1, n]
 };
 
 /// How one family writes its folders.
@@ -90,12 +92,12 @@ struct HfOrigin {
 
 /// config.json of a model of that origin without `removed` heads, in the compact form.
 Json hf_config(const HfOrigin& origin, const TransformerConfig& sizes, const HeadSet& removed);
-/// Tensors of a Transformer under the names of the layout, with its prefix, in its orientation.
+/// Tensors of a model under the names of the layout, with its prefix, in its orientation.
 NamedTensors to_hf_tensors(const HfLayout& layout, const TransformerConfig& sizes, const NamedTensors& ours);
 /// The tensors of a file under our names, of the shapes and in the orientation of `model`. With `new_task_head`, one
 /// that the file does not have keeps what the model has, and the log says so. Throws Error(run_failed) for missing,
 /// unexpected and misshapen tensors, all listed; `where` is the file.
-NamedTensors from_hf_tensors(const HfLayout& layout, const Transformer& model, const NamedTensors& file,
+NamedTensors from_hf_tensors(const HfLayout& layout, const TransformerModel& model, const NamedTensors& file,
                              const HfReading& reading);
 
 }  // namespace headprune

@@ -10,12 +10,15 @@
 
 namespace headprune {
 
-/// `gelu` is exact (Hendrycks and Gimpel 2016, with erf); `gelu_tanh` is their approximation, GPT-2's "gelu_new".
-enum class Activation { gelu, gelu_tanh, relu };
+/// `silu` is x sigmoid(x) (Marian's "swish"). `gelu` is exact (Hendrycks and Gimpel 2016, with erf); `gelu_tanh` is
+/// their approximation, GPT-2's "gelu_new".
+enum class Activation { gelu, gelu_tanh, relu, silu };
 template <>
 struct EnumNames<Activation> {
-  static constexpr std::pair<const char*, Activation> names[] = {
-      {"gelu", Activation::gelu}, {"gelu_tanh", Activation::gelu_tanh}, {"relu", Activation::relu}};
+  static constexpr std::pair<const char*, Activation> names[] = {{"gelu", Activation::gelu},
+                                                                 {"gelu_tanh", Activation::gelu_tanh},
+                                                                 {"relu", Activation::relu},
+                                                                 {"silu", Activation::silu}};
 };
 torch::Tensor activate(const torch::Tensor& x, Activation activation);
 
@@ -27,15 +30,19 @@ struct EnumNames<NormOrder> {
   static constexpr std::pair<const char*, NormOrder> names[] = {{"pre", NormOrder::pre}, {"post", NormOrder::post}};
 };
 
-enum class Positions { learned, sinusoidal };
+/// `sinusoidal_halves` are the numbers of `sinusoidal` in another order: all sines, then all cosines (Marian).
+enum class Positions { learned, sinusoidal, sinusoidal_halves };
 template <>
 struct EnumNames<Positions> {
   static constexpr std::pair<const char*, Positions> names[] = {{"learned", Positions::learned},
-                                                                {"sinusoidal", Positions::sinusoidal}};
+                                                                {"sinusoidal", Positions::sinusoidal},
+                                                                {"sinusoidal_halves", Positions::sinusoidal_halves}};
 };
 
-/// Vaswani et al. 2017, section 3.5: PE(t, 2i) = sin(t / 10000^(2i / C)), PE(t, 2i + 1) = cos of the same. [T, C]
-torch::Tensor sinusoidal_positions(int64_t length, int64_t d_model, const torch::TensorOptions& options);
+/// Vaswani et al. 2017, section 3.5: PE(t, 2i) = sin(t / 10000^(2i / C)), PE(t, 2i + 1) = cos of the same. With
+/// `halves`, the sines stand before all cosines. [T, C]
+torch::Tensor sinusoidal_positions(int64_t length, int64_t d_model, const torch::TensorOptions& options,
+                                   bool halves = false);
 
 /// Sizes that every layer of a model shares.
 struct LayerConfig {
@@ -76,17 +83,18 @@ struct EmbeddingConfig {
   int64_t max_length = 0;       // learned positions a sequence can use; sinusoidal ones have no limit
   int64_t position_offset = 0;  // rows of learned positions before the first that is used
   int64_t token_types = 0;      // rows of token type vectors
+  bool scale = true;            // with sinusoidal positions: token vectors are multiplied by sqrt(C)
 };
 
 /// Token vectors plus positions, plus token type vectors where the model has them. With sinusoidal positions, whose
-/// size is fixed, token vectors are multiplied by sqrt(C) (Vaswani et al. 2017, section 3.4), so that neither drowns
-/// the other.
+/// size is fixed, token vectors are as a rule multiplied by sqrt(C) (Vaswani et al. 2017, section 3.4), so that neither
+/// drowns the other.
 class Embeddings : public torch::nn::Module {
  public:
   explicit Embeddings(const EmbeddingConfig& config);
-  /// Both [B, T] int64, to [B, T, C]; undefined token types are all 0. Throws Error(run_failed) for more positions than
-  /// learned ones.
-  torch::Tensor forward(const torch::Tensor& tokens, const torch::Tensor& token_types) const;
+  /// Both [B, T] int64, to [B, T, C]; undefined token types are all 0. The tokens stand at the positions from `first`
+  /// on. Throws Error(run_failed) for more positions than learned ones.
+  torch::Tensor forward(const torch::Tensor& tokens, const torch::Tensor& token_types, int64_t first = 0) const;
   const torch::Tensor& tokens() const { return tokens_; }  // [vocabulary, C]
 
  private:
@@ -102,7 +110,18 @@ struct BlockHalf {
   HeadContexts heads;
 };
 
-/// Attention and feed-forward with their residual connections. Dropout acts on what each adds.
+/// How one part of a layer joins the residual stream: what it reads, and the stream with what it adds. Dropout acts on
+/// what is added.
+struct Residual {
+  NormOrder order = NormOrder::pre;
+  double dropout = 0;
+  std::shared_ptr<LayerNorm> norm;
+
+  torch::Tensor read(const torch::Tensor& x) const { return order == NormOrder::pre ? norm->forward(x) : x; }
+  torch::Tensor add(const torch::Tensor& x, const torch::Tensor& added, bool training) const;  // [B, T, C]
+};
+
+/// Attention and feed-forward with their residual connections.
 class Block : public torch::nn::Module {
  public:
   explicit Block(const LayerConfig& config);
@@ -115,11 +134,9 @@ class Block : public torch::nn::Module {
   const Attention& attention() const { return *attention_; }
 
  private:
-  NormOrder norm_;
-  double dropout_;
   std::shared_ptr<Attention> attention_;
   std::shared_ptr<FeedForward> feed_forward_;
-  std::shared_ptr<LayerNorm> attention_norm_, feed_forward_norm_;
+  Residual around_attention_, around_feed_forward_;
 };
 
 }  // namespace headprune

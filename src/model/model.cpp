@@ -1,20 +1,31 @@
 #include "model/model.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "model/checkpoint.h"
 
 namespace headprune {
 
+torch::Tensor gates_of(const PerBlock& gates, size_t block) {
+  return gates.empty() ? torch::Tensor() : gates.at(block);
+}
+
 int64_t Paused::bytes() const {
   int64_t sum = 0;
-  for (const torch::Tensor& tensor : {residual, context})
+  for (const torch::Tensor& tensor : {residual, context, memory})
     if (tensor.defined()) sum += static_cast<int64_t>(tensor.nbytes());
   return sum;
 }
 
+std::vector<size_t> Model::order() const {
+  std::vector<size_t> order(blocks().size());
+  std::iota(order.begin(), order.end(), 0);
+  return order;
+}
+
 Paused Model::pause(const Batch&, size_t block, const Paused*) {
-  return {.block = block, .residual = {}, .context = {}};
+  return {.block = block, .residual = {}, .context = {}, .memory = {}};
 }
 
 ModelOutput Model::resume(const Batch& batch, const Paused&, const PerBlock& gates) {

@@ -23,6 +23,9 @@ using PerBlock = std::vector<torch::Tensor>;
 
 using NamedTensors = std::map<std::string, torch::Tensor>;
 
+/// Those of one block, from gates that may be absent for all blocks or for some.
+torch::Tensor gates_of(const PerBlock& gates, size_t block);
+
 struct HeadProbe {
   PerBlock gates;         // [H] or [B, H] each; no entries, or an undefined one: nothing is multiplied
   bool weights = false;   // return attention weights (this forces the explicit path)
@@ -40,13 +43,14 @@ struct Paused {
   size_t block = 0;        // index into Model::blocks()
   torch::Tensor residual;  // [B, T, C]: what the block adds to
   torch::Tensor context;   // [B, H, T, Dv]
+  torch::Tensor memory;    // encoder-decoder, in its decoder: the encoder's states [B, S, C]
   /// Memory that the tensors hold.
   int64_t bytes() const;
 };
 
 struct ModelOutput {
-  torch::Tensor
-      values;  // classification: logits [B, labels]; regression: [B, 1]; language modelling: logits [B, T, vocabulary]
+  torch::Tensor values;  // classification: logits [B, labels]; regression: [B, 1]; others: logits [B, T, vocabulary]
+  torch::Tensor memory;  // encoder-decoder: the encoder's states [B, S, C]
   HeadTrace heads;
 };
 
@@ -56,10 +60,13 @@ class Model : public torch::nn::Module {
  public:
   /// The heads present, by original id, in the order kind, then layer. A block that lost all heads stays, empty.
   virtual Blocks blocks() const = 0;
+  /// Indices into blocks() in the order in which a pass meets them: what a block's contexts depend on stands before it.
+  virtual std::vector<size_t> order() const;
   /// Defined for every gate and every mask, also with no head left anywhere.
   virtual ModelOutput forward(const Batch& batch, const HeadProbe& probe = {}) = 0;
-  /// Runs a batch, all gates 1, up to the gates of `block`, from the beginning or from where `before`, a pause in an
-  /// earlier block, stopped. A family without a way to stop in the middle (this default) keeps nothing.
+  /// Runs a batch, all gates 1, up to the gates of `block`, from the beginning or from where `before`, a pause in a
+  /// block that stands before it in order(), stopped. A family without a way to stop in the middle (this default) keeps
+  /// nothing.
   virtual Paused pause(const Batch& batch, size_t block, const Paused* before = nullptr);
   /// Runs the rest of a paused pass: the same values as forward() with these gates, which are 1 below that block.
   virtual ModelOutput resume(const Batch& batch, const Paused& paused, const PerBlock& gates);

@@ -1,16 +1,27 @@
-// config.json of the families `encoder` and `decoder` (formats.md section 6).
+#include "model/transformer_config.h"
+
 #include <algorithm>
 
 #include "config/dump.h"
 #include "core/error.h"
 #include "core/text.h"
 #include "model/hf_layout.h"
-#include "model/transformer.h"
 
 namespace headprune {
 namespace {
 
-constexpr Kind kKinds[] = {Kind::encoder, Kind::decoder};
+/// Attention modules of one kind.
+struct KindLayers {
+  Kind kind;
+  int64_t layers;
+};
+
+std::vector<KindLayers> kind_layers(const TransformerConfig& config) {
+  if (config.writes_from_source())
+    return {
+        {Kind::encoder, config.layers}, {Kind::decoder, config.decoder_layers}, {Kind::cross, config.decoder_layers}};
+  return {{config.architecture == Architecture::encoder ? Kind::encoder : Kind::decoder, config.layers}};
+}
 
 /// Visits the fields of a configuration and reads each from a JSON object; every field must be there.
 class JsonReader {
@@ -52,10 +63,43 @@ class JsonReader {
 
 }  // namespace
 
-std::string model_type(Kind kind) { return std::string("headprune_") + to_string(kind); }
+std::string model_type(Architecture architecture) { return std::string("headprune_") + enum_name(architecture); }
+
+Blocks transformer_blocks(const TransformerConfig& config, const HeadSet& removed) {
+  Blocks blocks;
+  for (const auto& [kind, layers] : kind_layers(config)) {
+    for (int64_t layer = 0; layer < layers; ++layer) {
+      BlockHeads& block = blocks.emplace_back(BlockHeads{.id = {kind, layer}, .heads = {}});
+      for (int64_t head = 0; head < config.heads; ++head)
+        if (!removed.contains({block.id, head})) block.heads.push_back(head);
+    }
+  }
+  return blocks;
+}
+
+int64_t output_layer_size(const TransformerConfig& config) {
+  if (config.architecture == Architecture::encoder) return config.outputs;
+  return config.tie_embeddings ? 0 : config.written_tokens();
+}
+
+int64_t parameter_count(const TransformerConfig& config) {
+  const int64_t C = config.d_model, keys = config.heads * config.d_key, values = config.heads * config.d_value;
+  const int64_t attention = 2 * keys * (C + 1) + values * (C + 1) + C * (values + 1) + 2 * C;  // with its norm
+  const int64_t feed_forward = config.d_ff * (C + 1) + C * (config.d_ff + 1) + 2 * C;
+  const int64_t learned = config.positions == Positions::learned ? config.position_offset + config.max_length : 0;
+  const int64_t pooler = config.pooler != Pooler::none ? C * (C + 1) : 0;
+  const int64_t head = output_layer_size(config) * (C + 1);
+  const int64_t vectors = (config.vocabulary_size + learned + config.token_types) * C;
+  if (!config.writes_from_source()) return vectors + config.layers * (attention + feed_forward) + 2 * C + pooler + head;
+  const int64_t target = config.target_vocabulary_size > 0 ? (config.target_vocabulary_size + learned) * C : 0;
+  const int64_t norms = config.norm == NormOrder::pre ? 4 * C : 0;
+  return vectors + target + config.layers * (attention + feed_forward) +
+         config.decoder_layers * (2 * attention + feed_forward) + norms + head;
+}
 
 Json config_to_json(const TransformerConfig& config, const HeadSet& removed) {
-  Json json = {{"model_type", model_type(config.kind)}, {"architectures", {"Transformer"}}};
+  Json json = {{"model_type", model_type(config.architecture)},
+               {"architectures", {config.writes_from_source() ? "EncoderDecoder" : "Transformer"}}};
   const Json sizes = config_json(config);
   json.update(sizes);
   if (!removed.empty()) json["headprune"] = removal_json(config, removed);
@@ -63,9 +107,10 @@ Json config_to_json(const TransformerConfig& config, const HeadSet& removed) {
 }
 
 Json removal_json(const TransformerConfig& config, const HeadSet& removed) {
-  Json counts = Json::array();
-  for (const BlockHeads& block : transformer_blocks(config, removed)) counts.push_back(block.heads.size());
-  return {{"removed", removed.to_json()}, {"heads", {{to_string(config.kind), counts}}}};
+  Json counts = Json::object();
+  for (const BlockHeads& block : transformer_blocks(config, removed))
+    counts[to_string(block.id.kind)].push_back(block.heads.size());
+  return {{"removed", removed.to_json()}, {"heads", counts}};
 }
 
 Json labels_json(const std::vector<std::string>& labels) {
@@ -95,10 +140,10 @@ TransformerConfig config_from_json(const Json& json, const std::string& where) {
   const std::string type = model_type_of(json);
   TransformerConfig config;
   std::vector<std::string> supported;
-  for (const Kind kind : kKinds) {
-    supported.push_back(model_type(kind));
+  for (const auto& [name, architecture] : EnumNames<Architecture>::names) {
+    supported.push_back(model_type(architecture));
     if (type == supported.back()) {
-      config.kind = kind;
+      config.architecture = architecture;
       JsonReader reader(json, where);
       config.fields(reader);
       return config;
@@ -113,7 +158,8 @@ HeadSet removed_from_json(const Json& json, const TransformerConfig& config, con
   // Another tool that removed heads says only which.
   const bool ours = json.contains("headprune");
   if (!ours && (!json.contains("pruned_heads") || json["pruned_heads"].empty())) return {};
-  const Json part = ours ? json["headprune"] : Json{{"removed", {{to_string(config.kind), json["pruned_heads"]}}}};
+  const Json part = ours ? json["headprune"]
+                         : Json{{"removed", {{to_string(kind_layers(config).front().kind), json["pruned_heads"]}}}};
   const char* key = ours ? "headprune.removed" : "pruned_heads";
   if (!part.is_object() || !part.contains("removed"))
     fail(ExitCode::run_failed, "{}: headprune has no 'removed'; the file is damaged", where);
@@ -123,8 +169,9 @@ HeadSet removed_from_json(const Json& json, const TransformerConfig& config, con
   } catch (const Error& error) {
     fail(ExitCode::run_failed, "{}: {}: {}", where, key, error.what());
   }
+  const std::vector<HeadId> intact = all_heads(transformer_blocks(config));
   for (const HeadId& head : removed.heads())
-    if (head.block.kind != config.kind || head.block.layer >= config.layers || head.head >= config.heads)
+    if (!std::binary_search(intact.begin(), intact.end(), head))
       fail(ExitCode::run_failed, "{}: {} names {}, which a model of {} layers with {} heads never had", where, key,
            to_string(head), config.layers, config.heads);
   if (!ours || removed.empty()) return removed;

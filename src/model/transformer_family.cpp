@@ -8,10 +8,10 @@ namespace headprune {
 namespace {
 
 /// The sizes of a folder, checked to be of this family.
-ModelFolder folder_of_kind(const std::filesystem::path& path, Kind kind) {
+ModelFolder folder_of(const std::filesystem::path& path, Architecture architecture) {
   ModelFolder folder = read_model_folder(path);
-  if (folder.origin || folder.config.kind != kind) {
-    const std::string type = folder.origin ? folder.model_type() : to_string(folder.config.kind);
+  if (folder.origin || folder.config.architecture != architecture) {
+    const std::string type = folder.origin ? folder.model_type() : enum_name(folder.config.architecture);
     fail(ExitCode::run_failed, "{} holds a model of type {}; load it with model.type: {}", path.string(), type, type);
   }
   return folder;
@@ -32,11 +32,12 @@ CrossProblems conflicts(const TransformerConfig& asked, const TransformerConfig&
 
 }  // namespace
 
-TransformerConfig TransformerOptions::config(Kind kind) const {
+TransformerConfig TransformerOptions::config(Architecture architecture) const {
   TransformerConfig config;
-  config.kind = kind;
+  config.architecture = architecture;
   config.d_model = d_model;
   config.layers = layers;
+  if (config.writes_from_source()) config.decoder_layers = decoder_layers.value_or(layers);
   config.heads = heads;
   config.d_key = d_key.value_or(d_model / heads);
   config.d_value = d_value.value_or(d_model / heads);
@@ -64,14 +65,16 @@ CrossProblems TransformerOptions::problems_of(const TransformerConfig& intact,
   if (!std::filesystem::is_directory(*path)) return {};  // reported by the field's own check
   try {
     TransformerConfig asked = intact, usual = standard;
-    const TransformerConfig saved = folder_of_kind(*path, intact.kind).config;
+    const TransformerConfig saved = folder_of(*path, intact.architecture).config;
     // Widths that nobody set follow from other sizes; only one that was set can conflict.
     if (!d_key) asked.d_key = saved.d_key;
     if (!d_value) asked.d_value = saved.d_value;
     if (!d_ff) asked.d_ff = saved.d_ff;
+    if (!decoder_layers) asked.decoder_layers = saved.decoder_layers;
     // Data decides these.
     for (TransformerConfig* config : {&asked, &usual}) {
       config->vocabulary_size = saved.vocabulary_size;
+      config->target_vocabulary_size = saved.target_vocabulary_size;
       config->max_length = saved.max_length;
       config->outputs = saved.outputs;
     }
@@ -85,13 +88,14 @@ TransformerFamily::TransformerFamily(const TransformerOptions& options, const Tr
     : path_(options.init == ModelInit::load ? options.path : std::nullopt), config_(intact) {}
 
 Blocks TransformerFamily::blocks() const {
-  return path_ ? folder_of_kind(*path_, config_.kind).blocks() : transformer_blocks(config_);
+  return path_ ? folder_of(*path_, config_.architecture).blocks() : transformer_blocks(config_);
 }
 
 int64_t TransformerFamily::parameter_estimate(const ModelInput& input) const {
   if (path_) return summarise_model_folder(*path_).parameters;
   TransformerConfig config = config_;
   config.vocabulary_size = input.vocabulary_size;
+  config.target_vocabulary_size = input.target_vocabulary_size;
   config.max_length = input.max_length;
   config.outputs = input.outputs;
   return parameter_count(config);
@@ -101,15 +105,16 @@ std::shared_ptr<Model> TransformerFamily::build(const ModelInput& input) const {
   if (!path_) {
     TransformerConfig config = config_;
     config.vocabulary_size = input.vocabulary_size;
+    config.target_vocabulary_size = input.target_vocabulary_size;
     config.max_length = input.max_length;
     config.outputs = input.outputs;
-    const auto model = std::make_shared<Transformer>(config);
+    const auto model = make_transformer(config);
     model->set_labels(input.labels);
     initialise(*model, input.seed);
     model->to(input.device);
     return model;
   }
-  ModelFolder folder = folder_of_kind(*path_, config_.kind);
+  ModelFolder folder = folder_of(*path_, config_.architecture);
   folder.config.dropout = config_.dropout;
   return build_loaded(std::move(folder), input);
 }

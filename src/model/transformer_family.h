@@ -1,4 +1,5 @@
-// What the families `encoder` and `decoder` share: options, and building a Transformer from them or from a folder.
+// What the families `encoder`, `decoder` and `encoder_decoder` share: options, and building a model from them or from
+// a folder.
 #pragma once
 
 #include <filesystem>
@@ -6,7 +7,7 @@
 #include <string>
 
 #include "model/family.h"
-#include "model/transformer.h"
+#include "model/transformer_model.h"
 
 namespace headprune {
 
@@ -23,6 +24,7 @@ struct TransformerOptions {
   std::optional<std::filesystem::path> path;
   int64_t d_model = 64;
   int64_t layers = 4;
+  std::optional<int64_t> decoder_layers;  // encoder_decoder
   int64_t heads = 4;
   std::optional<int64_t> d_key, d_value, d_ff;
   Activation activation = Activation::gelu;
@@ -49,12 +51,12 @@ struct TransformerOptions {
   }
 
   /// Sizes of the model to be trained; data fills in the rest.
-  TransformerConfig config(Kind kind) const;
+  TransformerConfig config(Architecture architecture) const;
   /// Rules about several keys. `intact` and `standard`: the configurations of these options and of the defaults.
   CrossProblems problems_of(const TransformerConfig& intact, const TransformerConfig& standard) const;
 };
 
-/// A family whose models are Transformers.
+/// A family whose models are built here from sizes.
 class TransformerFamily : public ModelFamily {
  public:
   /// `options` give dropout and, with init: train, nothing more: `intact` has the sizes.

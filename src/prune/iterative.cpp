@@ -118,7 +118,8 @@ class Iterative final : public PruneRule {
     const Blocks blocks = input.model.blocks();
     const OrderLimits limits = options_.limits();
     const Curve curve{input, method, draw, limits, count_heads(blocks, limits.kinds)};
-    if (finished(curve, steps)) return;
+    // Nothing needs to be trained or loaded again.
+    if (input.host.done(curve_point(curve, 0, {}).spec) && all_done(curve, steps.targets)) return;
     // A sweep that trains must not touch the intact model, which later sweeps start from.
     const bool trains = options_.fine_tune_steps > 0;
     const std::shared_ptr<Model> own = trains ? input.model.copy() : nullptr;
@@ -150,16 +151,6 @@ class Iterative final : public PruneRule {
                            (options_.keep_weights == KeepWeights::last && step == std::ssize(steps.targets));
       if (!input.host.done(point.spec)) input.host.evaluate(model, point);
     }
-  }
-
-  /// Every point is there: nothing needs to be trained or loaded again.
-  static bool finished(const Curve& curve, const Steps& steps) {
-    PlannedPoint point = curve_point(curve, 0, {});
-    if (!curve.input.host.done(point.spec)) return false;
-    return std::all_of(steps.targets.begin(), steps.targets.end(), [&](const RemovalTarget& target) {
-      point.spec.heads_removed = target.heads;
-      return curve.input.host.done(point.spec);
-    });
   }
 
   Options options_;

@@ -7,6 +7,7 @@ namespace {
 class OneShot final : public PruneRule {
  public:
   struct Options : RankingOptions {
+    std::optional<int64_t> at_step;
     std::vector<double> fractions = {0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1};
 
     template <class V>
@@ -14,16 +15,22 @@ class OneShot final : public PruneRule {
       RankingOptions::fields(v);
       v("fractions", fractions, "fractions of the heads to remove, one point each; f of N removes floor(f N + 0.5)",
         not_empty, between(0, 1));
+      v("at_step", at_step,
+        "score and prune the model as it was after so many training steps (0: before the first); absent: as it is at "
+        "the end",
+        at_least(0));
     }
   };
   explicit OneShot(Options options) : options_(std::move(options)) {}
 
   std::vector<std::string> methods() const override { return options_.methods; }
+  std::optional<int64_t> at_step() const override { return options_.at_step; }
 
   SweepPlan plan(const Blocks& blocks, const std::vector<MethodDraws>& methods) const override {
     TargetList list = removal_targets(options_.fractions, blocks, options_.limits());
     SweepPlan plan;
     plan.points = static_cast<int64_t>(list.targets.size()) * curve_count(methods);
+    if (options_.at_step) plan.scorings = curve_count(methods);
     plan.messages = std::move(list.messages);
     return plan;
   }
@@ -35,7 +42,10 @@ class OneShot final : public PruneRule {
     for (const MethodDraws& method : input.methods) {
       for (int64_t draw = 0; draw < method.draws; ++draw) {
         const Curve curve{input, method.label, draw, limits, count_heads(blocks, limits.kinds)};
-        const Importance scores = input.host.intact_scores(method.label, draw);
+        if (input.own_weights && all_done(curve, list.targets)) continue;
+        const Importance scores = input.own_weights
+                                      ? input.host.score_again(input.model, method.label, draw, {}, input.sweep, 0)
+                                      : input.host.intact_scores(method.label, draw);
         const std::vector<HeadId> order = ascending_order(blocks, scores.values, {}, limits.kinds);
         int64_t step = 0;
         for (const RemovalTarget& target : list.targets) {
@@ -44,6 +54,7 @@ class OneShot final : public PruneRule {
             point.forward = scores.forward;
             point.backward = scores.backward;
           }
+          point.fine_tuned = input.own_weights;
           if (!input.host.done(point.spec)) input.host.evaluate(input.model, point);
         }
       }

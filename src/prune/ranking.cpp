@@ -1,5 +1,7 @@
 #include "prune/ranking.h"
 
+#include <algorithm>
+
 namespace headprune {
 
 int64_t curve_count(const std::vector<MethodDraws>& methods) {
@@ -23,6 +25,14 @@ PlannedPoint curve_point(const Curve& curve, int64_t step, const HeadSet& remove
   point.fraction = static_cast<double>(removed.size()) / static_cast<double>(curve.heads_total);
   point.removed = removed;
   return point;
+}
+
+bool all_done(const Curve& curve, const std::vector<RemovalTarget>& targets) {
+  PlannedPoint point = curve_point(curve, 0, {});
+  return std::all_of(targets.begin(), targets.end(), [&](const RemovalTarget& target) {
+    point.spec.heads_removed = target.heads;
+    return curve.input.host.done(point.spec);
+  });
 }
 
 }  // namespace headprune

@@ -39,5 +39,7 @@ struct Curve {
 };
 /// The point of a curve that lacks `removed`; passes and fine-tuning are the caller's to fill in.
 PlannedPoint curve_point(const Curve& curve, int64_t step, const HeadSet& removed);
+/// Whether the record has a point for each target.
+bool all_done(const Curve& curve, const std::vector<RemovalTarget>& targets);
 
 }  // namespace headprune

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -56,6 +57,7 @@ struct SweepInput {
   std::string sweep;                 // label
   std::string rule;                  // plug-in name
   Model& model;                      // intact; a rule that trains works on a copy
+  bool own_weights = false;          // they are not the run's: scores and outcomes of the intact model say nothing here
   std::vector<MethodDraws> methods;  // those the sweep asks for, all known
   SweepHost& host;
 };
@@ -74,6 +76,8 @@ class PruneRule {
   virtual ~PruneRule() = default;
   /// Labels of the methods this sweep ranks by; empty = all of score.methods.
   virtual std::vector<std::string> methods() const = 0;
+  /// The training step whose weights the sweep is about; nothing: those that the run ends with.
+  virtual std::optional<int64_t> at_step() const { return std::nullopt; }
   /// Throws Error(usage) when the options cannot be met by these blocks (names the largest fraction that can).
   virtual SweepPlan plan(const Blocks& blocks, const std::vector<MethodDraws>& methods) const = 0;
   virtual void run(const SweepInput& input) const = 0;

@@ -7,12 +7,24 @@
 namespace headprune {
 namespace {
 
-/// Blocks that have heads, each as a model of one block.
-std::vector<Blocks> single_blocks(const Blocks& blocks) {
-  std::vector<Blocks> result;
-  for (const BlockHeads& block : blocks)
-    if (!block.heads.empty()) result.push_back({block});
-  return result;
+/// Blocks whose heads one curve removes, the others staying intact: a block (layer_curve), or all of an attention kind
+/// (kind_curve). Those without heads are left out.
+struct CurveUnit {
+  Blocks blocks;
+  std::vector<size_t> places;  // in the model's blocks
+};
+
+std::vector<CurveUnit> curve_units(Table table, const Blocks& blocks) {
+  std::vector<CurveUnit> units;
+  for (size_t b = 0; b < blocks.size(); ++b) {
+    if (blocks[b].heads.empty()) continue;
+    const bool joins =
+        table == Table::kind_curve && !units.empty() && units.back().blocks.front().id.kind == blocks[b].id.kind;
+    if (!joins) units.emplace_back();
+    units.back().blocks.push_back(blocks[b]);
+    units.back().places.push_back(b);
+  }
+  return units;
 }
 
 /// The tables asked for, each once.
@@ -93,21 +105,31 @@ void layer_removed(const SensitivityInput& input, const Blocks& blocks) {
   }
 }
 
-void layer_curve(const SensitivityOptions& options, const SensitivityInput& input, const Blocks& blocks) {
+/// A point of a curve that removes heads of one unit only.
+PlannedPoint unit_point(Table table, int64_t seed, const CurveUnit& unit, int64_t heads_removed) {
+  PlannedPoint point = block_point(table, seed, unit.blocks.front(), heads_removed);
+  if (table == Table::layer_curve) return point;
+  point.spec.layer.reset();
+  point.heads_total = std::ssize(all_heads(unit.blocks));
+  point.fraction = static_cast<double>(heads_removed) / static_cast<double>(point.heads_total);
+  return point;
+}
+
+void unit_curves(Table table, const SensitivityOptions& options, const SensitivityInput& input, const Blocks& blocks) {
   for (const MethodDraws& method : input.methods) {
     for (int64_t draw = 0; draw < method.draws; ++draw) {
       const Importance scores = input.host.intact_scores(method.label, draw);
-      for (size_t b = 0; b < blocks.size(); ++b) {
-        if (blocks[b].heads.empty()) continue;
-        const Blocks block = {blocks[b]};
-        const std::vector<HeadId> order = ascending_order(block, {scores.values[b]}, {}, {});
+      for (const CurveUnit& unit : curve_units(table, blocks)) {
+        PerBlock values;
+        for (const size_t place : unit.places) values.push_back(scores.values[place]);
+        const std::vector<HeadId> order = ascending_order(unit.blocks, values, {}, {});
         int64_t step = 0;
-        for (const RemovalTarget& target : removal_targets(options.fractions, block, {}).targets) {
-          PlannedPoint point = block_point(Table::layer_curve, input.seed, blocks[b], target.heads);
+        for (const RemovalTarget& target : removal_targets(options.fractions, unit.blocks, {}).targets) {
+          PlannedPoint point = unit_point(table, input.seed, unit, target.heads);
           point.spec.method = method.label;
           point.spec.draw = draw;
           point.step = step++;
-          point.removed = choose_heads(order, block, {}, target, {});
+          point.removed = choose_heads(order, unit.blocks, {}, target, {});
           if (target.heads > 0) point.forward = scores.forward, point.backward = scores.backward;
           evaluate_unless_done(input, point);
         }
@@ -116,12 +138,14 @@ void layer_curve(const SensitivityOptions& options, const SensitivityInput& inpu
   }
 }
 
-void plan_layer_curve(const SensitivityOptions& options, const Blocks& blocks, int64_t curves, SensitivityPlan& plan) {
-  for (const Blocks& block : single_blocks(blocks)) {
-    const TargetList list = removal_targets(options.fractions, block, {});
+/// One curve for each unit.
+void plan_unit_curves(Table table, const SensitivityOptions& options, const Blocks& blocks, SensitivityPlan& plan,
+                      int64_t curves) {
+  for (const CurveUnit& unit : curve_units(table, blocks)) {
+    const TargetList list = removal_targets(options.fractions, unit.blocks, {});
     plan.points += static_cast<int64_t>(list.targets.size()) * curves;
     for (const std::string& message : list.messages) {
-      const std::string whole = "layer_curve: " + message;
+      const std::string whole = fmt::format("{}: {}", enum_name(table), message);
       if (std::find(plan.messages.begin(), plan.messages.end(), whole) == plan.messages.end())
         plan.messages.push_back(whole);
     }
@@ -133,7 +157,7 @@ void plan_layer_curve(const SensitivityOptions& options, const Blocks& blocks, i
 SensitivityPlan plan_sensitivity(const SensitivityOptions& options, const Blocks& blocks,
                                  const std::vector<MethodDraws>& methods) {
   SensitivityPlan plan;
-  const auto with_heads = static_cast<int64_t>(single_blocks(blocks).size());
+  const auto with_heads = std::ssize(curve_units(Table::layer_curve, blocks));
   for (const Table table : tables_of(options)) {
     switch (table) {
       case Table::leave_one_out:
@@ -148,7 +172,8 @@ SensitivityPlan plan_sensitivity(const SensitivityOptions& options, const Blocks
         plan.points += with_heads;
         break;
       case Table::layer_curve:
-        plan_layer_curve(options, blocks, curve_count(methods), plan);
+      case Table::kind_curve:
+        plan_unit_curves(table, options, blocks, plan, curve_count(methods));
         break;
     }
   }
@@ -169,7 +194,8 @@ void run_sensitivity(const SensitivityOptions& options, const SensitivityInput& 
         layer_removed(input, blocks);
         break;
       case Table::layer_curve:
-        layer_curve(options, input, blocks);
+      case Table::kind_curve:
+        unit_curves(table, options, input, blocks);
         break;
     }
   }

@@ -7,6 +7,7 @@
 //                  one head of the block that is not in `removed`.
 //   layer_removed  table kind layer heads_removed=H                heads_total: of the block
 //   layer_curve    table method draw kind layer heads_removed      heads_total: of the block
+//   kind_curve     table method draw kind heads_removed            heads_total: of the kind
 // Blocks without heads have no points.
 #pragma once
 
@@ -17,13 +18,14 @@
 
 namespace headprune {
 
-enum class Table { leave_one_out, all_but_one, layer_removed, layer_curve };
+enum class Table { leave_one_out, all_but_one, layer_removed, layer_curve, kind_curve };
 template <>
 struct EnumNames<Table> {
   static constexpr std::pair<const char*, Table> names[] = {{"leave_one_out", Table::leave_one_out},
                                                             {"all_but_one", Table::all_but_one},
                                                             {"layer_removed", Table::layer_removed},
-                                                            {"layer_curve", Table::layer_curve}};
+                                                            {"layer_curve", Table::layer_curve},
+                                                            {"kind_curve", Table::kind_curve}};
 };
 
 struct SensitivityOptions {
@@ -35,15 +37,16 @@ struct SensitivityOptions {
   void fields(V& v) {
     v("tables", tables,
       "leave_one_out: each head alone; all_but_one: a block's heads but its best; layer_removed: a block's heads; "
-      "layer_curve: growing fractions of a block's heads");
-    v("methods", methods, "layer_curve: labels of the scores to rank by; empty: every score of the experiment");
-    v("fractions", fractions, "layer_curve: fractions of a block's heads to remove", not_empty, between(0, 1));
+      "layer_curve: growing fractions of a block's heads; kind_curve: of an attention kind's");
+    v("methods", methods,
+      "layer_curve, kind_curve: labels of the scores to rank by; empty: every score of the experiment");
+    v("fractions", fractions, "layer_curve, kind_curve: fractions of the heads to remove", not_empty, between(0, 1));
   }
 };
 
 /// How a mask does on the select split.
 struct SelectValue {
-  double headline = 0;  // the task's first metric, turned so that larger is better
+  double headline = 0;  // Task::chosen_by(), turned so that larger is better
   double loss = 0;      // breaks ties of the headline
 };
 struct SelectValues {

@@ -128,6 +128,8 @@ fs::path model_folder(int64_t seed, bool several_seeds) {
 
 fs::path point_folder(const std::string& point) { return fs::path("points") / point; }
 
+fs::path step_folder(int64_t seed, int64_t step) { return train_folder(seed) / fmt::format("step-{:06}", step); }
+
 fs::path train_folder(int64_t seed) { return fs::path("train") / fmt::format("seed-{}", seed); }
 
 Json RunContext::to_json() const {

@@ -29,6 +29,8 @@ std::filesystem::path model_folder(int64_t seed, bool several_seeds);
 std::filesystem::path point_folder(const std::string& point);
 /// train/seed-<s>/
 std::filesystem::path train_folder(int64_t seed);
+/// train/seed-<s>/step-<n>/: the model as it was after n training steps, where a sweep asks for it.
+std::filesystem::path step_folder(int64_t seed, int64_t step);
 
 /// run.json: the context of a run, written once, before work.
 struct RunContext {

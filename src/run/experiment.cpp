@@ -33,6 +33,8 @@ const char* kind_text(DataKind kind) {
       return "examples with a label";
     case DataKind::numbered:
       return "examples with a number";
+    case DataKind::translation:
+      return "texts with a translation";
     default:
       return "running text";
   }

@@ -56,6 +56,9 @@ std::vector<Sample> samples_of(const Outcomes& outcomes, const Split& split) {
     } else if (outcomes[i].number) {
       sample.target = *outcomes[i].number;
       sample.pred = measurement_json(outcomes[i].predicted_number);
+    } else if (!outcomes[i].reference.empty()) {
+      sample.target = outcomes[i].reference;
+      sample.pred = outcomes[i].text;
     }
     samples.push_back(std::move(sample));
   }
@@ -129,13 +132,15 @@ PointResult Host::describe(Model& model, const PlannedPoint& point) const {
 
 void Host::measure(Model& model, const PlannedPoint& point, PointResult& result) {
   const bool is_base = point.spec.rule == "none";
+  const Tokenizer* const tokenizer = workspace_.dataset.tokenizer.get();
   // A copy that a sweep trains has other weights than the intact model, whose passes are kept.
   const auto own_weights = [&] {
-    return MaskEvaluator(model, *workspace_.task, workspace_.report_batches, /*memory=*/0).evaluate(point.removed);
+    return MaskEvaluator(model, *workspace_.task, workspace_.report_batches, /*memory=*/0)
+        .evaluate(point.removed, tokenizer);
   };
   const Outcomes outcomes = is_base                      ? run_.base_outcomes()
                             : &model != run_.model.get() ? own_weights()
-                                                         : run_.report_masks->evaluate(point.removed);
+                                                         : run_.report_masks->evaluate(point.removed, tokenizer);
   passes_.forward += static_cast<int64_t>(workspace_.report_batches.size());
   result.metrics = workspace_.task->evaluate({.outcomes = outcomes,
                                               .base = is_base ? nullptr : &run_.base_outcomes(),
@@ -184,7 +189,7 @@ Importance Host::score_again(Model& model, const std::string& method, int64_t dr
 std::pair<int64_t, int64_t> Host::fine_tune(Model& model, const HeadSet& removed, int64_t steps,
                                             const std::string& name) {
   TrainOptions options = *workspace_.experiment.train;
-  options.max_steps = workspace_.options.smoke ? std::min<int64_t>(steps, 2) : steps;
+  options.max_steps = workspace_.options.smoke ? std::min(steps, kSmokeSteps) : steps;
   options.save_steps = steps + 1;  // only the state at the end is kept
   options.early_stopping_patience = 0;
   options.load_best_model_at_end = false;
@@ -204,12 +209,12 @@ std::pair<int64_t, int64_t> Host::fine_tune(Model& model, const HeadSet& removed
 SelectValues Host::select(const std::vector<HeadSet>& masks) {
   check_stop();
   SelectValues selected;
-  const double sign = workspace_.task->metrics().front().higher_is_better ? 1 : -1;
+  const double sign = workspace_.task->chosen_by().higher_is_better ? 1 : -1;
   for (const HeadSet& removed : masks) {
     const Outcomes outcomes = run_.select_masks->evaluate(removed);
     double loss = 0;
     for (const Outcome& outcome : outcomes) loss += outcome.loss / static_cast<double>(outcomes.size());
-    selected.values.push_back({sign * workspace_.task->headline(outcomes), loss});
+    selected.values.push_back({sign * workspace_.task->choice_value(outcomes), loss});
   }
   selected.forward = static_cast<int64_t>(workspace_.select_batches.size() * masks.size());
   passes_.forward += selected.forward;

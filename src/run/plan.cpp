@@ -3,6 +3,7 @@
 #include "core/files.h"
 #include "core/random.h"
 #include "core/text.h"
+#include "data/translation_tokenizer.h"
 #include "model/folder.h"
 #include "train/train_batches.h"
 #include "train/trainer.h"
@@ -26,11 +27,13 @@ int64_t training_steps(const Experiment& experiment, const Dataset& dataset) {
 ModelInput model_input(const Dataset& dataset) {
   ModelInput input;
   input.vocabulary_size = dataset.tokenizer->size();
+  if (const auto* both = dynamic_cast<const TranslationTokenizer*>(dataset.tokenizer.get()); both && !both->joint())
+    input.target_vocabulary_size = both->target_size();
   input.outputs = dataset.kind == DataKind::numbered ? 1 : static_cast<int64_t>(dataset.labels.size());
   input.labels = dataset.labels;
   for (const auto& split : {dataset.train, dataset.score, dataset.select, dataset.report})
     for (const Example& example : split->examples)
-      input.max_length = std::max(input.max_length, static_cast<int64_t>(example.tokens.size()));
+      input.max_length = std::max({input.max_length, std::ssize(example.tokens), std::ssize(example.decoder_tokens)});
   return input;
 }
 
@@ -66,6 +69,13 @@ ExperimentPlan plan_experiment(const Experiment& experiment, const Dataset& data
   plan.train_steps = training_steps(experiment, dataset);
   for (const auto& item : experiment.prune.sweeps) {
     const auto rule = item.make();
+    if (const auto step = rule->at_step()) {
+      if (*step > training_steps(experiment, dataset))
+        fail(ExitCode::usage, "sweep {} is about the model at_step {}, but {}", item.label, *step,
+             experiment.train ? fmt::format("training has {} steps", training_steps(experiment, dataset))
+                              : "the experiment has no section train");
+      ++kept_models;
+    }
     const SweepPlan sweep = rule->plan(blocks, chosen_methods(scored, rule->methods()));
     plan.points += sweep.points;
     scorings += sweep.scorings;

@@ -10,10 +10,25 @@ namespace headprune {
 
 namespace {
 
+/// Training steps whose weights a sweep asks for.
+std::set<int64_t> wanted_steps(const Workspace& workspace) {
+  std::set<int64_t> steps;
+  for (const auto& item : workspace.experiment.prune.sweeps)
+    if (const auto step = item.make()->at_step()) steps.insert(workspace.training_step(*step));
+  return steps;
+}
+
+void keep_step(const SeedRun& run, int64_t step) {
+  const fs::path folder = run.workspace.folder / step_folder(run.seed, step);
+  if (fs::exists(folder) && verify_manifest(folder).empty()) return;  // by an earlier attempt
+  save_model(run.workspace, *run.model, mask_sha256(run.model->blocks(), HeadSet()), folder);
+}
+
 TrainResult train_model(SeedRun& run) {
   Workspace& workspace = run.workspace;
   TrainOptions options = *workspace.experiment.train;
-  if (workspace.options.smoke) options.max_steps = 2;
+  if (workspace.options.smoke) options.max_steps = kSmokeSteps;
+  const std::set<int64_t> kept = wanted_steps(workspace);
   const fs::path folder = workspace.folder / train_folder(run.seed);
   const auto record_row = [&](const TrainPoint& row) {
     TrainRow logged;
@@ -35,6 +50,10 @@ TrainResult train_model(SeedRun& run) {
                 .folder = folder,
                 .seed = stream_seed(static_cast<uint64_t>(run.seed), "train"),
                 .config_yaml = workspace.config_yaml,
+                .on_step =
+                    [&](int64_t step) {
+                      if (kept.contains(step)) keep_step(run, step);
+                    },
                 .sink = record_row,
                 .on_checkpoint =
                     [&](const SavedCheckpoint& saved) {
@@ -66,7 +85,7 @@ Passes model_stage(SeedRun& run) {
   if (!workspace.experiment.train) {
     workspace.journal.model({run.seed, 0, family->load_path()->string(), ""});
   } else if (workspace.reuses(Stage::model) && before.models.count(run.seed) && verify_manifest(folder).empty()) {
-    load_weights(read_model_folder(folder), dynamic_cast<Transformer&>(*run.model));
+    load_weights(read_model_folder(folder), dynamic_cast<TransformerModel&>(*run.model));
     log_info("[model] seed {}: trained before, read from {}", run.seed, folder.string());
   } else {
     if (!workspace.reuses(Stage::model)) fs::remove_all(workspace.folder / train_folder(run.seed));

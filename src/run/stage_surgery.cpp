@@ -20,7 +20,7 @@ std::vector<PointResult> chosen_points(const Record& record, const SeedRun& run)
   if (experiment.prune.sweeps.empty()) return chosen;
   std::vector<const PointResult*> curve;
   for (const auto& [id, point] : record.points)
-    if (point.spec.seed == run.seed && point.spec.sweep == experiment.prune.sweeps.front().label &&
+    if (point.spec.seed == run.seed && !point.fine_tuned && point.spec.sweep == experiment.prune.sweeps.front().label &&
         point.spec.draw.value_or(0) == 0)
       curve.push_back(&point);
   std::string method;
@@ -61,17 +61,36 @@ SurgeryResult compare_forms(const SeedRun& run, Model& removed, const PointResul
   return {point.point, difference, tolerance, finite && difference <= tolerance};
 }
 
-/// A batch without padding: `size` sequences of `length` tokens taken from the report split, one after the other.
+/// Tokens of a split, one example after the other, without end.
+class TokenStream {
+ public:
+  TokenStream(const Split& split, std::vector<int64_t> Example::*tokens) {
+    for (const Example& example : split.examples)
+      all_.insert(all_.end(), (example.*tokens).begin(), (example.*tokens).end());
+  }
+  std::vector<int64_t> take(int64_t count) {
+    std::vector<int64_t> taken;
+    for (int64_t i = 0; i < count; ++i) taken.push_back(all_[next_++ % all_.size()]);
+    return taken;
+  }
+
+ private:
+  std::vector<int64_t> all_;
+  size_t next_ = 0;
+};
+
+/// A batch without padding: `size` sequences of `length` tokens (of a translation, on both sides) taken from the report
+/// split.
 Batch timing_batch(const Workspace& workspace, int64_t size, int64_t length) {
-  std::vector<int64_t> stream;
-  for (const Example& example : workspace.dataset.report->examples)
-    stream.insert(stream.end(), example.tokens.begin(), example.tokens.end());
+  const DataKind kind = workspace.dataset.kind;
+  TokenStream tokens(*workspace.dataset.report, &Example::tokens);
+  TokenStream decoder_tokens(*workspace.dataset.report, &Example::decoder_tokens);
   std::vector<Example> examples(static_cast<size_t>(size));
   std::vector<int64_t> indices;
-  size_t next = 0;
   for (Example& example : examples) {
-    for (int64_t i = 0; i < length; ++i) example.tokens.push_back(stream[next++ % stream.size()]);
-    if (workspace.dataset.kind == DataKind::language)
+    example.tokens = tokens.take(length);
+    if (kind == DataKind::translation) example.decoder_tokens = decoder_tokens.take(length);
+    if (kind == DataKind::language || kind == DataKind::translation)
       example.targets.assign(static_cast<size_t>(length), kNoTarget);
     else
       example.label = 0;

@@ -1,5 +1,6 @@
 #include "run/workspace.h"
 
+#include <algorithm>
 #include <array>
 
 namespace headprune {
@@ -22,6 +23,8 @@ const ScoreMethod& Workspace::method(const std::string& label) const {
     if (named.label == label) return *named.method;
   throw std::logic_error("no method " + label);  // chosen_methods() has checked every label
 }
+
+int64_t Workspace::training_step(int64_t step) const { return options.smoke ? std::min(step, kSmokeSteps) : step; }
 
 Stage stage_of(const PointSpec& spec) {
   if (!spec.table.empty()) return Stage::sensitivity;
@@ -55,7 +58,7 @@ void SeedRun::set_model(std::shared_ptr<Model> intact) {
 }
 
 const Outcomes& SeedRun::base_outcomes() {
-  if (!base) base = report_masks->evaluate(HeadSet());
+  if (!base) base = report_masks->evaluate(HeadSet(), workspace.dataset.tokenizer.get());
   return *base;
 }
 

@@ -38,6 +38,9 @@ struct RunOptions {
   std::vector<std::string> argv, overrides;
 };
 
+/// Training steps of --smoke.
+inline constexpr int64_t kSmokeSteps = 2;
+
 /// One score method as the experiment names it.
 struct NamedMethod {
   std::string label;
@@ -67,6 +70,8 @@ struct Workspace {
   /// Whether what an earlier attempt recorded for `stage` is used again: not with --from an earlier or the same stage.
   bool reuses(Stage stage) const { return !options.from || stage < *options.from; }
   const ScoreMethod& method(const std::string& label) const;
+  /// The training step that this run takes for one that the experiment names: with --smoke training ends early.
+  int64_t training_step(int64_t step) const;
 };
 
 /// The stage that evaluates a point.

@@ -33,7 +33,22 @@ PerBlock surviving_heads(const Blocks& blocks, const HeadSet& removed) {
   return result;
 }
 
-torch::Tensor query_mask(const Batch& batch) { return batch.present.unsqueeze(1); }  // [B, 1, T]
+namespace {
+
+bool asks_from_target(const Batch& batch, Kind kind) { return kind != Kind::encoder && batch.decoder_tokens.defined(); }
+
+}  // namespace
+
+torch::Tensor query_mask(const Batch& batch, Kind kind) {
+  return (asks_from_target(batch, kind) ? batch.decoder_present : batch.present).unsqueeze(1);  // [B, 1, T]
+}
+
+torch::Tensor special_mask(const Batch& batch, Kind kind) {
+  if (!asks_from_target(batch, kind)) return batch.special.unsqueeze(1);  // [B, 1, T]
+  torch::Tensor special = torch::zeros_like(batch.decoder_present);       // [B, T]
+  special.select(1, 0).fill_(true);                                       // the start token
+  return special.unsqueeze(1);                                            // [B, 1, T]
+}
 
 void require_finite(const torch::Tensor& values, const Batch& batch, const FiniteCheck& check) {
   const torch::Tensor bad = values.isfinite().logical_not().cpu().logical_and(check.survives);

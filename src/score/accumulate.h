@@ -12,8 +12,11 @@ namespace headprune {
 /// [H] bool a block, CPU: false at the heads in `removed`.
 PerBlock surviving_heads(const Blocks& blocks, const HeadSet& removed);
 
-/// [B, 1, T] bool, on the batch's device: true at the query positions that scores look at, which padding is not.
-torch::Tensor query_mask(const Batch& batch);
+/// [B, 1, T] bool, on the batch's device: true at the query positions of an attention kind that scores look at, which
+/// padding is not. Of an encoder-decoder, those of its decoder's blocks are positions of the target.
+torch::Tensor query_mask(const Batch& batch, Kind kind);
+/// The same, true at the special tokens among them.
+torch::Tensor special_mask(const Batch& batch, Kind kind);
 
 /// Throws Error(run_failed) naming the head and the example when a surviving head's value is NaN or infinite.
 /// `values` [B, H], `survives` [H].

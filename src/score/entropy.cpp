@@ -24,9 +24,10 @@ namespace {
 /// How many keys each query of a block may look at: [B, T] int64. Counted from the batch, not from the weights, whose
 /// smallest round to 0.
 torch::Tensor visible_keys(const BlockId& block, const Batch& batch) {
-  TORCH_CHECK(block.kind != Kind::cross, "entropy: the visible keys of encoder-decoder attention are not known here");
-  const torch::Tensor present = batch.present.to(torch::kInt64);  // [B, T]
-  return block.kind == Kind::decoder ? present.cumsum(1) : present.sum(1, /*keepdim=*/true).expand_as(present);
+  const torch::Tensor queries = query_mask(batch, block.kind).squeeze(1).to(torch::kInt64);  // [B, T]
+  if (block.kind == Kind::decoder) return queries.cumsum(1);                                 // [B, T]
+  // The encoder's positions are the keys of its own blocks and of the decoder's encoder-decoder attention.
+  return batch.present.to(torch::kInt64).sum(1, /*keepdim=*/true).expand_as(queries);  // [B, T]
 }
 
 class Entropy final : public ScoreMethod {
@@ -66,9 +67,9 @@ class Entropy final : public ScoreMethod {
         const BlockHeads& block = mean_.blocks()[b];
         if (block.heads.empty()) continue;
         const torch::Tensor keys = visible_keys(block.id, seen.batch).unsqueeze(1);  // [B, 1, T]
-        torch::Tensor rows = query_mask(seen.batch);                                 // [B, 1, T]
+        torch::Tensor rows = query_mask(seen.batch, block.id.kind);                  // [B, 1, T]
         if (options_.scale == Scale::log_keys) rows = rows.logical_and(keys > 1);
-        if (options_.skip_special) rows = rows.logical_and(seen.batch.special.unsqueeze(1).logical_not());
+        if (options_.skip_special) rows = rows.logical_and(special_mask(seen.batch, block.id.kind).logical_not());
 
         torch::Tensor entropy = at::special_entr(seen.trace.weights[b].to(torch::kFloat64)).sum(-1);  // [B, H, T]
         if (options_.scale == Scale::log_keys) entropy = entropy / keys.to(torch::kFloat64).log();

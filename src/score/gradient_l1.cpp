@@ -121,8 +121,9 @@ class MeanPass final : public ScoreMethod::Pass {
  private:
   torch::Tensor of_example(const Observation& seen, size_t block) const {
     if (variant_.of == Of::context) {
-      const torch::Tensor gradient = seen.context_gradients[block].to(torch::kFloat64).abs().sum(-1);       // [B, H, T]
-      return torch::where(query_mask(seen.batch), gradient, torch::zeros({}, gradient.options())).sum(-1);  // [B, H]
+      const torch::Tensor gradient = seen.context_gradients[block].to(torch::kFloat64).abs().sum(-1);  // [B, H, T]
+      const torch::Tensor rows = query_mask(seen.batch, mean_.blocks()[block].id.kind);                // [B, 1, T]
+      return torch::where(rows, gradient, torch::zeros({}, gradient.options())).sum(-1);               // [B, H]
     }
     const torch::Tensor gradient = seen.gate_gradients[block].to(torch::kFloat64);  // [B, H]
     return variant_.absolute == Absolute::signed_ ? 0 - gradient : gradient.abs();
@@ -140,12 +141,13 @@ class TokenPass final : public ScoreMethod::Pass {
   void add(const Observation& seen) override {
     for (size_t b = 0; b < blocks_.size(); ++b) {
       if (blocks_[b].heads.empty()) continue;
-      const torch::Tensor gradient = seen.context_gradients[b].to(torch::kFloat64);  // [B, H, T, Dv]
-      const torch::Tensor context = seen.trace.contexts[b].to(torch::kFloat64);      // [B, H, T, Dv]
-      const torch::Tensor product = (context * gradient).sum(-1).abs();              // [B, H, T]
-      const torch::Tensor values = torch::where(query_mask(seen.batch), product, torch::zeros({}, product.options()));
+      const torch::Tensor gradient = seen.context_gradients[b].to(torch::kFloat64);                   // [B, H, T, Dv]
+      const torch::Tensor context = seen.trace.contexts[b].to(torch::kFloat64);                       // [B, H, T, Dv]
+      const torch::Tensor product = (context * gradient).sum(-1).abs();                               // [B, H, T]
+      const torch::Tensor rows = query_mask(seen.batch, blocks_[b].id.kind);                          // [B, 1, T]
+      const torch::Tensor values = torch::where(rows, product, torch::zeros({}, product.options()));  // [B, H, T]
       // Under a pooled classifier only the pooled positions of the last block do.
-      const torch::Tensor carries = (gradient != 0).any(-1).any(1).logical_and(seen.batch.present);  // [B, T]
+      const torch::Tensor carries = (gradient != 0).any(-1).any(1).logical_and(rows.squeeze(1));  // [B, T]
       ratio_.add(b, values.sum(-1), carries.sum(-1), seen.batch);
     }
   }

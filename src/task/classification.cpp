@@ -75,7 +75,7 @@ class Classification : public Task {
     return results;
   }
 
-  double headline(const Outcomes& all) const override {
+  double choice_value(const Outcomes& all) const override {
     switch (options_.metrics.front()) {
       case ClassificationMetric::accuracy:
         return accuracy_value(all);

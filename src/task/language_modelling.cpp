@@ -54,14 +54,7 @@ class LanguageModelling : public Task {
   }
 
   Outcomes outcomes(const torch::Tensor& values, const Batch& batch) const override {
-    const torch::Tensor losses = example_losses(values, batch).to(torch::kCPU, torch::kFloat64);        // [B]
-    const torch::Tensor weights = batch.targets.ne(kNoTarget).sum(1).to(torch::kCPU, torch::kFloat64);  // [B]
-    Outcomes all(static_cast<size_t>(batch.size()));
-    for (size_t i = 0; i < all.size(); ++i) {
-      all[i].loss = losses.const_data_ptr<double>()[i];
-      all[i].weight = weights.const_data_ptr<double>()[i];
-    }
-    return all;
+    return token_outcomes(example_losses(values, batch), batch);
   }
 
   std::vector<MetricResult> evaluate(const MetricInput& input) const override {
@@ -77,7 +70,7 @@ class LanguageModelling : public Task {
     return results;
   }
 
-  double headline(const Outcomes& all) const override {
+  double choice_value(const Outcomes& all) const override {
     const LanguageMetric first = options_.metrics.front();
     if (first == LanguageMetric::perplexity) return metric_value(perplexity_metric, all);
     const double loss = metric_value(loss_metric, all);

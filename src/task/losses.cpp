@@ -1,7 +1,5 @@
 #include "task/losses.h"
 
-#include "data/dataset.h"
-
 namespace headprune {
 
 torch::Tensor cross_entropy_by_example(const torch::Tensor& logits, const torch::Tensor& targets) {
@@ -17,6 +15,17 @@ torch::Tensor mean_cross_entropy(const torch::Tensor& logits, const torch::Tenso
   const int64_t K = logits.size(-1);
   return at::cross_entropy_loss(logits.reshape({-1, K}), targets.reshape({-1}), {}, at::Reduction::Mean, kNoTarget,
                                 label_smoothing);
+}
+
+Outcomes token_outcomes(const torch::Tensor& losses, const Batch& batch) {
+  const torch::Tensor values = losses.to(torch::kCPU, torch::kFloat64);                               // [B]
+  const torch::Tensor weights = batch.targets.ne(kNoTarget).sum(1).to(torch::kCPU, torch::kFloat64);  // [B]
+  Outcomes all(static_cast<size_t>(batch.size()));
+  for (size_t i = 0; i < all.size(); ++i) {
+    all[i].loss = values.const_data_ptr<double>()[i];
+    all[i].weight = weights.const_data_ptr<double>()[i];
+  }
+  return all;
 }
 
 torch::Tensor squared_errors(const torch::Tensor& values, const torch::Tensor& numbers) {

@@ -1,7 +1,7 @@
 // Losses per example, shared by the tasks.
 #pragma once
 
-#include "core/torch.h"
+#include "task/task.h"
 
 namespace headprune {
 
@@ -12,6 +12,9 @@ torch::Tensor cross_entropy_by_example(const torch::Tensor& logits, const torch:
 /// The mean over all positions of the batch that receive loss; a share `label_smoothing` of the target is spread evenly
 /// over all K. Scalar.
 torch::Tensor mean_cross_entropy(const torch::Tensor& logits, const torch::Tensor& targets, double label_smoothing);
+
+/// Outcomes of a task that predicts tokens: `losses` [B] are those of cross_entropy_by_example().
+Outcomes token_outcomes(const torch::Tensor& losses, const Batch& batch);
 
 /// l(x) of regression: (values [B, 1] - numbers [B]) squared, in the type of `values`. Differentiable. [B]
 torch::Tensor squared_errors(const torch::Tensor& values, const torch::Tensor& numbers);

@@ -18,13 +18,14 @@ class MaskEvaluator {
   /// The outcome of every example under the mask without `removed`, in the split's order: no gradients, evaluation
   /// mode. A mask that lacks at least a quarter of the heads is evaluated on a copy of the model without them, unless
   /// the split is so small that the copy would cost more. Checks for a stop request between batches. Non-finite
-  /// logits: outcomes carry them; metrics say so.
-  Outcomes evaluate(const HeadSet& removed);
+  /// logits: outcomes carry them; metrics say so. With a tokenizer, a task that measures texts has the
+  /// model write them.
+  Outcomes evaluate(const HeadSet& removed, const Tokenizer* tokenizer = nullptr);
 
  private:
   struct Mask;
   Mask prepare(const HeadSet& removed) const;
-  torch::Tensor values(size_t batch, const Mask& mask);
+  ModelOutput output(size_t batch, const Mask& mask);
   Paused paused_at(size_t batch, size_t block);
   void keep(size_t batch, const Paused& paused);
 
@@ -32,9 +33,11 @@ class MaskEvaluator {
   const Task& task_;
   const std::vector<Batch>& batches_;
   Blocks blocks_;
+  std::vector<size_t> order_;   // of blocks, in a pass
+  std::vector<size_t> places_;  // of each block in it
   int64_t examples_ = 0, positions_ = 0;
   int64_t memory_ = 0, kept_bytes_ = 0;
-  std::vector<std::map<size_t, Paused>> kept_;  // of each batch, by block
+  std::vector<std::map<size_t, Paused>> kept_;  // of each batch, by place
 };
 
 }  // namespace headprune

@@ -98,7 +98,7 @@ class Regression : public Task {
     return results;
   }
 
-  double headline(const Outcomes& all) const override {
+  double choice_value(const Outcomes& all) const override {
     switch (options_.metrics.front()) {
       case RegressionMetric::pearson:
         return metric_value(pearson_metric, all);

@@ -23,6 +23,8 @@ struct Outcome {
   int64_t labels = 0;                 // classification: how many there are; decides which F1 and Matthews is meant
   std::optional<double> number = {};  // regression: what was to be predicted
   double predicted_number = 0;        // regression
+  std::string text = {};              // translation: what the model wrote, where it was asked to
+  std::string reference = {};         // translation: what was to be written
 };
 using Outcomes = std::vector<Outcome>;
 
@@ -36,6 +38,15 @@ struct MetricInput {
   const Outcomes* base = nullptr;  // the unpruned model's, same examples; absent for the base itself
   int64_t bootstrap_iters = 10000;
   uint64_t seed = 0;
+};
+
+/// A pass over a batch after which the model is to write a text for each example.
+struct WriteInput {
+  Model& model;
+  const Batch& batch;
+  const torch::Tensor& memory;  // ModelOutput's
+  const PerBlock& gates;        // of the pass, [H] each
+  const Tokenizer& tokenizer;   // the dataset's
 };
 
 class Task {
@@ -52,10 +63,17 @@ class Task {
                                       double label_smoothing) const = 0;
   /// One entry for each example of the batch, in the batch's order.
   virtual Outcomes outcomes(const torch::Tensor& values, const Batch& batch) const = 0;
+  /// Adds to `outcomes` the texts that a model writes, for tasks that measure them.
+  virtual void write(const WriteInput& /*input*/, Outcomes& /*outcomes*/) const {}
   /// Every metric of metrics() with its uncertainty and, given a base, its paired difference.
   virtual std::vector<MetricResult> evaluate(const MetricInput& input) const = 0;
-  /// Value of the first metric alone, without uncertainty: for choices and early stopping.
-  virtual double headline(const Outcomes& outcomes) const = 0;
+  /// The metric that choices and early stopping go by. Without texts: writing them for every candidate of a choice
+  /// would take longer than the whole experiment.
+  virtual MetricInfo chosen_by() const { return metrics().front(); }
+  /// Value of chosen_by(), without uncertainty.
+  virtual double choice_value(const Outcomes& outcomes) const = 0;
+  /// How metrics that have more than one definition were computed, by name: sacreBLEU's signature.
+  virtual std::map<std::string, std::string> signatures() const { return {}; }
 };
 
 }  // namespace headprune

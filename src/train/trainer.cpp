@@ -98,7 +98,7 @@ Trainer::Trainer(const TrainRequest& request)
       device_(model_.parameters().front().device()),
       optimizer_(model_, options_),
       batches_(train_examples(request.dataset), options_, device_),
-      headline_(request.task.metrics().front()) {
+      headline_(request.task.chosen_by()) {
   if (!request.removed.empty()) probe_.gates = mask_gates(model_.blocks(), request.removed, device_);
   if (request.evaluate && request.dataset.select)
     select_ = make_batches(*request.dataset.select, batch_plan(options_), device_);
@@ -115,6 +115,7 @@ TrainResult Trainer::run() {
   first_step_ = state_.global_step;
 
   while (!state_.finished) {
+    if (request_.on_step) request_.on_step(state_.global_step);
     if (evaluation_due()) evaluate();
     if (done()) {
       state_.finished = changed_ = true;
@@ -193,7 +194,7 @@ void Trainer::evaluate() {
     save();  // continuing evaluates these weights first
     throw;
   }
-  const double headline = request_.task.headline(outcomes);
+  const double headline = request_.task.choice_value(outcomes);
   const double loss = mean_loss(outcomes);
   state_.forward += std::ssize(select_);
   state_.evaluated_step = state_.global_step;
@@ -225,6 +226,7 @@ void Trainer::step() {
     examples.insert(examples.end(), batch.examples.begin(), batch.examples.end());
     all_positions += positions.emplace_back(loss_positions(batch));
     tokens_ += batch.present.sum().item<int64_t>();
+    if (batch.decoder_present.defined()) tokens_ += batch.decoder_present.sum().item<int64_t>();
   }
   optimizer_.zero_grad();
   double loss = 0;

@@ -14,7 +14,7 @@
 namespace headprune {
 
 /// One row of train.jsonl. Split "train": loss (mean over the steps since the last such row), learning_rate, grad_norm
-/// (before clipping). Split "select": the headline metric, and loss. Non-finite values are passed on.
+/// (before clipping). Split "select": the metric that the task is chosen by, and loss. Non-finite values are passed on.
 struct TrainPoint {
   int64_t step = 0;
   double epoch = 0;
@@ -37,6 +37,7 @@ struct TrainRequest {
   fs::path folder = {};                              // of the checkpoints; empty = none are kept
   uint64_t seed = 0;                                 // of the data order and of dropout
   std::string config_yaml = {};                      // stored with every checkpoint
+  std::function<void(int64_t)> on_step = {};         // before the first step and after each: the model has its weights
   bool evaluate = true;                              // false: never, so that nothing is best and nothing stops early
   std::function<void(const TrainPoint&)> sink = {};  // may be empty, like the following
   std::function<void(const SavedCheckpoint&)> on_checkpoint = {};
@@ -47,7 +48,7 @@ struct TrainResult {
   int64_t steps = 0;       // optimizer steps of the whole training, earlier calls included
   int64_t steps_here = 0;  // of this call: 0 when it was finished before
   double epoch = 0;
-  std::optional<double> best_metric;  // headline metric on `select`
+  std::optional<double> best_metric;  // Task::chosen_by() on `select`
   int64_t best_step = 0;
   bool stopped_early = false;
   int64_t forward = 0, backward = 0;  // passes of the whole training, evaluations included

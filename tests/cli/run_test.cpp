@@ -194,9 +194,9 @@ TEST_CASE("list shows every plug-in with its options", "[cli]") {
   const std::pair<const char*, std::vector<const char*>> expected[] = {
       {"scores", {"entropy", "gradient_l1", "output_l2", "random"}},
       {"rules", {"from_file", "iterative", "one_shot"}},
-      {"tasks", {"classification", "language_modelling", "regression"}},
-      {"models", {"bert", "decoder", "distilbert", "encoder", "gpt2", "roberta"}},
-      {"data", {"synthetic", "text", "tsv"}}};
+      {"tasks", {"classification", "language_modelling", "regression", "translation"}},
+      {"models", {"bert", "decoder", "distilbert", "encoder", "encoder_decoder", "gpt2", "marian", "roberta"}},
+      {"data", {"aligned", "synthetic", "text", "tsv"}}};
   for (const auto& [what, names] : expected) {
     const Finished listed = headprune_in(scratch.path(), {"list", what, "--json"});
     REQUIRE(listed.code == 0);

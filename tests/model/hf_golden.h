@@ -22,7 +22,7 @@ struct HfGolden {
   Batch batch() const;                 // all examples, padded
   Batch alone(int64_t example) const;  // one, unpadded
   int64_t outputs() const;             // labels; 1 for regression; 0 for a language model
-  std::shared_ptr<Transformer> model() const { return load_model(read_model_folder(folder), torch::kCPU); }
+  std::shared_ptr<TransformerModel> model() const { return load_model(read_model_folder(folder), torch::kCPU); }
 };
 
 /// {"0":[1],"2":[0,3]} as heads of blocks of `kind`.

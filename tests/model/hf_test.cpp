@@ -2,6 +2,7 @@
 #include "hf_golden.h"
 #include "model/checkpoint.h"
 #include "model/export.h"
+#include "model/transformer.h"
 #include "support/folder.h"
 
 using namespace headprune;
@@ -57,7 +58,7 @@ TEST_CASE("gates of 0 and removed heads give what head_mask and prune_heads give
     const Batch batch = golden.batch();
     for (const Json& masked : golden.expected["masked"]) {
       const auto model = golden.model();
-      const HeadSet removed = heads_of(masked["removed"], model->sizes().kind);
+      const HeadSet removed = heads_of(masked["removed"], model->blocks().front().id.kind);
       REQUIRE(removed.size() >= 3);
       HeadProbe probe;
       probe.gates = mask_gates(model->blocks(), removed, torch::kCPU);
@@ -66,7 +67,7 @@ TEST_CASE("gates of 0 and removed heads give what head_mask and prune_heads give
       CHECK(logits_difference(model->forward(batch).values, masked["logits"]) < kClose);
     }
     const auto model = golden.model();
-    model->remove_heads(heads_of(golden.expected["pruned"]["removed"], model->sizes().kind));
+    model->remove_heads(heads_of(golden.expected["pruned"]["removed"], model->blocks().front().id.kind));
     CHECK(logits_difference(model->forward(batch).values, golden.expected["pruned"]["logits"]) < kClose);
   }
 }
@@ -140,7 +141,7 @@ TEST_CASE("compact and zeroed exports reload to the masked logits and keep origi
     INFO(name);
     const HfGolden golden(name);
     const TestFolder folder;
-    const Kind kind = golden.model()->sizes().kind;
+    const Kind kind = golden.model()->blocks().front().id.kind;
     const Json& layers = golden.expected["pruned"]["removed"];
     const HeadSet removed = heads_of(layers, kind);
     for (const ExportForm form : {ExportForm::compact, ExportForm::zeroed}) {

@@ -23,7 +23,7 @@ void fill_with_cosines(Transformer& model) {
 
 TransformerConfig golden_config(Kind kind) {
   TransformerConfig config;
-  config.kind = kind;
+  config.architecture = kind == Kind::encoder ? Architecture::encoder : Architecture::decoder;
   config.d_model = 4;
   config.layers = 2;
   config.heads = 2;

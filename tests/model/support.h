@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/random.h"
+#include "model/encoder_decoder_model.h"
 #include "model/transformer.h"
 #include "support/catch_torch.h"
 #include "support/folder.h"
@@ -37,7 +38,7 @@ inline void disturb(torch::nn::Module& module, uint64_t seed, double size = 0.3)
 /// Dk, Dv and C / H all differ.
 inline TransformerConfig small_config(Kind kind, NormOrder norm = NormOrder::pre) {
   TransformerConfig config;
-  config.kind = kind;
+  config.architecture = kind == Kind::encoder ? Architecture::encoder : Architecture::decoder;
   config.d_model = 12;
   config.layers = 3;
   config.heads = 3;
@@ -51,12 +52,32 @@ inline TransformerConfig small_config(Kind kind, NormOrder norm = NormOrder::pre
   return config;
 }
 
-inline std::shared_ptr<Transformer> small_model(const TransformerConfig& config, uint64_t seed = 1) {
-  const auto model = std::make_shared<Transformer>(config);
+/// Layers of both sides differ in number. With `joint`, both sides share one vocabulary.
+inline TransformerConfig small_translator(NormOrder norm, bool joint) {
+  TransformerConfig config = small_config(Kind::decoder, norm);
+  config.architecture = Architecture::encoder_decoder;
+  config.layers = 2;
+  config.decoder_layers = 3;
+  config.positions = joint ? Positions::sinusoidal : Positions::learned;
+  config.target_vocabulary_size = joint ? 0 : 13;
+  config.tie_embeddings = joint;
+  return config;
+}
+
+template <class M>
+std::shared_ptr<M> make_ready(std::shared_ptr<M> model, uint64_t seed) {
   initialise(*model, seed);
   disturb(*model, seed + 100);
   model->eval();
   return model;
+}
+
+inline std::shared_ptr<EncoderDecoder> small_translator_model(const TransformerConfig& config, uint64_t seed = 1) {
+  return make_ready(std::make_shared<EncoderDecoder>(config), seed);
+}
+
+inline std::shared_ptr<Transformer> small_model(const TransformerConfig& config, uint64_t seed = 1) {
+  return make_ready(std::make_shared<Transformer>(config), seed);
 }
 
 /// Rows of token ids, padded at the end.
@@ -80,12 +101,31 @@ inline Batch batch_of(const std::vector<std::vector<int64_t>>& rows) {
   return batch;
 }
 
+/// With what a decoder reads, padded at its end too; the targets are the same, moved by one, and an end token 3.
+inline Batch translation_of(const std::vector<std::vector<int64_t>>& sources,
+                            const std::vector<std::vector<int64_t>>& targets) {
+  Batch batch = batch_of(sources);
+  const Batch other = batch_of(targets);
+  batch.decoder_tokens = other.tokens;
+  batch.decoder_present = other.present;
+  batch.targets = torch::full_like(other.tokens, kNoTarget);  // [B, T]
+  for (size_t b = 0; b < targets.size(); ++b)
+    for (size_t t = 0; t < targets[b].size(); ++t)
+      batch.targets[static_cast<int64_t>(b)][static_cast<int64_t>(t)] =
+          t + 1 < targets[b].size() ? targets[b][t + 1] : 3;
+  return batch;
+}
+
+inline Batch small_translation() {
+  return translation_of({{5, 7, 4, 9, 3}, {8, 3}, {6, 10, 10, 3}}, {{2, 4, 4, 9}, {2, 10, 8, 7, 6, 5}, {2}});
+}
+
 inline Batch small_batch() { return batch_of({{2, 5, 7, 4, 9, 3}, {2, 8, 3}, {2, 6, 10, 10, 3}}); }
 
-/// Logits at positions that are not padding: all of a classifier's, rows of a language model's.
+/// Logits at positions that are not padding: all of a classifier's, rows of other models'.
 inline torch::Tensor real_logits(Model& model, const Batch& batch, const HeadProbe& probe = {}) {
   const torch::Tensor values = model.forward(batch, probe).values;
-  return values.dim() == 2 ? values : values.index({batch.present});
+  return values.dim() == 2 ? values : values.index({batch.predicted()});
 }
 
 }  // namespace headprune::testing

@@ -40,7 +40,7 @@ TEST_CASE("masked equals removed, for one head, many, a block and the whole mode
   const torch::NoGradGuard no_grad;
   const Batch batch = small_batch();
   for (const TransformerConfig& config : configurations()) {
-    const Kind kind = config.kind;
+    const Kind kind = transformer_blocks(config).front().id.kind;
     const HeadSet sets[] = {head_set(kind, {{0, 1}}), head_set(kind, {{0, 0}, {1, 2}, {2, 0}, {2, 1}}),
                             head_set(kind, {{1, 0}, {1, 1}, {1, 2}}), HeadSet(all_heads(transformer_blocks(config)))};
     const auto intact = small_model(config);
@@ -106,8 +106,9 @@ TEST_CASE("gates of an example act on that example alone", "[model]") {
       HeadProbe own;
       for (const torch::Tensor& gates : probe.gates) own.gates.push_back(gates[b]);
       const torch::Tensor alone = model->forward(batch_of({row}), own).values[0];
-      const torch::Tensor same =
-          config.kind == Kind::encoder ? together[b] : together[b].narrow(0, 0, static_cast<int64_t>(row.size()));
+      const torch::Tensor same = config.architecture == Architecture::encoder
+                                     ? together[b]
+                                     : together[b].narrow(0, 0, static_cast<int64_t>(row.size()));
       CHECK(max_difference(alone, same) < 1e-5);
     }
   }
@@ -120,7 +121,8 @@ TEST_CASE("logits do not depend on what else is in the batch", "[model]") {
     const torch::Tensor alone = model->forward(batch_of({{2, 8, 3}})).values[0];
     for (const auto& other : std::vector<std::vector<int64_t>>{{2, 5}, {2, 9, 9, 9, 9, 9, 9, 9}, {7, 7, 7}}) {
       const torch::Tensor values = model->forward(batch_of({{2, 8, 3}, other})).values[0];
-      CHECK(max_difference(alone, config.kind == Kind::encoder ? values : values.narrow(0, 0, 3)) < 1e-5);
+      CHECK(max_difference(alone, config.architecture == Architecture::encoder ? values : values.narrow(0, 0, 3)) <
+            1e-5);
     }
   }
 }
@@ -131,7 +133,7 @@ TEST_CASE("future tokens do not change a decoder's earlier logits, and do change
     const auto model = small_model(config);
     const torch::Tensor a = model->forward(batch_of({{2, 5, 7, 4, 9}})).values[0];
     const torch::Tensor b = model->forward(batch_of({{2, 5, 7, 8, 1}})).values[0];
-    if (config.kind == Kind::encoder) {
+    if (config.architecture == Architecture::encoder) {
       CHECK(max_difference(a, b) > 1e-3);
     } else {
       CHECK(max_difference(a.narrow(0, 0, 3), b.narrow(0, 0, 3)) < 1e-6);
@@ -185,7 +187,8 @@ TEST_CASE("a gate's gradient is the sum of context times context gradient, on a 
     HeadProbe probe{.gates = {}, .weights = false, .contexts = true};
     for (int i = 0; i < 3; ++i) probe.gates.push_back(torch::ones({3, 3}, torch::kFloat64).requires_grad_());
     const ModelOutput output = model->forward(batch, probe);
-    const torch::Tensor values = config.kind == Kind::encoder ? output.values : output.values.index({batch.present});
+    const torch::Tensor values =
+        config.architecture == Architecture::encoder ? output.values : output.values.index({batch.present});
     const torch::Tensor loss = values.sin().sum();
     const auto gates = torch::autograd::grad({loss}, probe.gates, {}, /*retain_graph=*/true);
     const auto contexts = torch::autograd::grad({loss}, output.heads.contexts);
@@ -306,7 +309,7 @@ TEST_CASE("parameters and multiply-adds are counted as the formulas say", "[mode
     CHECK(parameter_count(model) == parameter_count(config));
     // 9 heads: projections 2 C (2 Dk + 2 Dv) = 2 x 12 x 14, products 2 T (Dk + Dv) = 2 x 10 x 7.
     CHECK(model.attention_flops_per_token(10) == 9 * (336 + 140));
-    model.remove_heads(head_set(config.kind, {{0, 0}, {1, 1}}));
+    model.remove_heads(head_set(transformer_blocks(config).front().id.kind, {{0, 0}, {1, 1}}));
     CHECK(model.attention_flops_per_token(10) == 7 * (336 + 140));
     // A head's share: Dk rows of q and k, Dv of v, each with its bias, and Dv columns of the output projection.
     CHECK(parameter_count(model) == parameter_count(config) - 2 * (2 * 5 * 13 + 2 * 13 + 12 * 2));

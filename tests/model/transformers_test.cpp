@@ -84,7 +84,7 @@ void check_exports(ExportForm form, const char* variable, const std::string& rel
     INFO(name);
     const HfGolden golden(name);
     const TestFolder folder;
-    const HeadSet removed = heads_of(golden.expected["pruned"]["removed"], golden.model()->sizes().kind);
+    const HeadSet removed = heads_of(golden.expected["pruned"]["removed"], golden.model()->blocks().front().id.kind);
     const fs::path target = folder / "exported";
     export_model({.model = golden.folder, .removed = removed, .form = form, .target = target, .metadata = {}});
     const auto theirs = opened(target, golden.examples, interpreter);

@@ -29,6 +29,40 @@ TEST_CASE("exactly the rules of this program are registered, each with a summary
   for (const std::string& name : registry.names()) CHECK_FALSE(registry.summary(name).empty());
 }
 
+TEST_CASE("one_shot at an earlier step scores the weights it is given, and its points say that they are others",
+          "[prune]") {
+  const Blocks blocks = encoder_blocks({2, 2});
+  HeadsOnly model(blocks);
+  NotingHost host(blocks, by_position);
+  const auto rule = make_rule("{one_shot: {methods: [gradient_l1], fractions: [0, 0.5], at_step: 7}}");
+  CHECK(rule->at_step() == 7);
+  CHECK_FALSE(make_rule("one_shot")->at_step());
+  SweepInput input{.seed = 4,
+                   .sweep = "step_7",
+                   .rule = "one_shot",
+                   .model = model,
+                   .own_weights = true,
+                   .methods = {{"gradient_l1", 1}},
+                   .host = host};
+  CHECK(rule->plan(blocks, input.methods).scorings == 1);
+  rule->run(input);
+  REQUIRE(host.points.size() == 2);
+  REQUIRE(host.calls.size() == 1);
+  CHECK_THAT(host.calls.front(), ContainsSubstring("again"));
+  for (const PlannedPoint& point : host.points) CHECK(point.fine_tuned);
+  // All there: nothing is scored again.
+  NotingHost second(blocks, by_position);
+  second.known = host.points;
+  rule->run({.seed = 4,
+             .sweep = "step_7",
+             .rule = "one_shot",
+             .model = model,
+             .own_weights = true,
+             .methods = {{"gradient_l1", 1}},
+             .host = second});
+  CHECK((second.points.empty() && second.calls.empty()));
+}
+
 TEST_CASE("one_shot removes growing prefixes of one order for each method and draw", "[prune]") {
   const Blocks blocks = encoder_blocks({2, 2});
   HeadsOnly model(blocks);

@@ -118,6 +118,41 @@ TEST_CASE("layer_curve removes growing fractions inside one block for each metho
   CHECK((run.host.points[14].spec.method == "random" && run.host.points[14].spec.draw == 1));
 }
 
+TEST_CASE("kind_curve removes growing fractions of one kind, ranked across its layers", "[prune]") {
+  // Heads of another kind have the lowest scores of all and stay.
+  const Blocks blocks = {{{Kind::encoder, 0}, {0, 1}},
+                         {{Kind::encoder, 1}, {0, 1}},
+                         {{Kind::cross, 0}, {0, 1, 2}},
+                         {{Kind::cross, 1}, {}}};
+  HeadsOnly model{blocks};
+  NotingHost host{blocks, [](const HeadId& head, const HeadSet&, int64_t) {
+                    if (head.block.kind == Kind::cross) return static_cast<double>(-head.head);
+                    return static_cast<double>(10 * (1 - head.block.layer) + head.head);
+                  }};
+  SensitivityOptions options = options_of({Table::kind_curve});
+  options.fractions = {0.25, 1};
+  const std::vector<MethodDraws> methods = {{"gradient_l1", 1}};
+  run_sensitivity(options, {.seed = 6, .model = model, .methods = methods, .host = host});
+  REQUIRE(host.points.size() == 4);
+  CHECK(plan_sensitivity(options, blocks, methods).points == 4);
+  CHECK(host.points[0].spec == PointSpec{.seed = 6,
+                                         .method = "gradient_l1",
+                                         .draw = 0,
+                                         .sweep = "",
+                                         .rule = "",
+                                         .table = "kind_curve",
+                                         .kind = "encoder",
+                                         .layer = {},
+                                         .head = {},
+                                         .heads_removed = 1});
+  CHECK(names(host.points[0].removed) == std::vector<std::string>{"encoder.L1.H0"});
+  CHECK((host.points[0].heads_total == 4 && host.points[0].fraction == 0.25));
+  CHECK(host.points[1].removed.size() == 4);
+  CHECK(names(host.points[2].removed) == std::vector<std::string>{"cross.L0.H2"});
+  CHECK((host.points[2].heads_total == 3 && host.points[2].spec.kind == "cross"));
+  CHECK((host.points[3].removed.size() == 3 && host.points[3].fraction == 1));
+}
+
 TEST_CASE("tables run in the order asked for, each once, and pass by points that are done", "[prune]") {
   Run whole, rest;
   whole.host.select_value = rest.host.select_value = [](const HeadSet&) { return SelectValue{}; };

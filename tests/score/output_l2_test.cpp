@@ -15,8 +15,8 @@ struct OutputL2Reference {
 };
 PerBlock reference(const Subject& subject, const OutputL2Reference& how) {
   const FrozenModel frozen(*subject.model);
-  PerBlock result(2, torch::Tensor());
-  for (size_t b = 0; b < 2; ++b) {
+  PerBlock result(subject.model->blocks().size(), torch::Tensor());
+  for (size_t b = 0; b < result.size(); ++b) {
     result[b] = torch::zeros({3}, torch::kFloat64);
     Attention& attention = subject.model->attention(b);
     for (const Batch& example : batches_of(subject.examples, 1)) {
@@ -48,7 +48,7 @@ PerBlock reference(const Subject& subject, const OutputL2Reference& how) {
 }  // namespace
 
 TEST_CASE("output_l2 equals the norm of materialised head outputs", "[score]") {
-  for (const Kind kind : {Kind::encoder, Kind::decoder}) {
+  for (const Kind kind : kFamilies) {
     const Subject subject = make_subject(kind, torch::kFloat64);
     CAPTURE(to_string(kind));
     const auto check = [&](const std::string& yaml, const OutputL2Reference& how) {

@@ -1,5 +1,5 @@
-// What scores.md promises of every score, walked over every definition that the registered scores offer, for both
-// families, with padded batches.
+// What scores.md promises of every score, walked over every definition that the registered scores offer, for every
+// family, with padded batches.
 #include <algorithm>
 #include <map>
 
@@ -129,21 +129,18 @@ TEST_CASE("heads that are gated off score 0 and take no part, as if they had bee
 
 TEST_CASE("a block or a model without heads can be scored", "[score]") {
   for (const Kind kind : kFamilies) {
-    HeadSet block, all;
-    for (int64_t layer = 0; layer < 2; ++layer)
-      for (int64_t head = 0; head < 3; ++head) {
-        all.insert({{kind, layer}, head});
-        if (layer == 1) block.insert({{kind, layer}, head});
-      }
+    const Subject intact = make_subject(kind, torch::kFloat32);
+    const HeadSet block({{{kind, 1}, 0}, {{kind, 1}, 1}, {{kind, 1}, 2}}), all(all_heads(intact.model->blocks()));
+    const size_t emptied = place_of(intact, {kind, 1});
     for (const Definition& definition : definitions()) {
       CAPTURE(to_string(kind), definition.yaml);
       const Subject cut = make_subject(kind, torch::kFloat32, block);
       const Importance importance = score(definition.yaml, cut);
-      REQUIRE(importance.values.size() == 2);
-      CHECK(importance.values[0].numel() == 3);
-      CHECK(importance.values[1].numel() == 0);
+      REQUIRE(importance.values.size() == intact.model->blocks().size());
+      for (size_t b = 0; b < importance.values.size(); ++b)
+        CHECK(importance.values[b].numel() == (b == emptied ? 0 : 3));
       const Importance masked = score(definition.yaml, make_subject(kind, torch::kFloat32), {.removed = block});
-      CHECK(masked.values[1].abs().sum().item<double>() == 0);
+      CHECK(masked.values[emptied].abs().sum().item<double>() == 0);
       for (const Importance& nothing :
            {score(definition.yaml, make_subject(kind, torch::kFloat32, all)),
             score(definition.yaml, make_subject(kind, torch::kFloat32), {.removed = all})}) {
@@ -158,9 +155,10 @@ TEST_CASE("permuting heads permutes scores", "[score]") {
   const std::vector<int64_t> from = {2, 0, 1};
   for (const Kind kind : kFamilies) {
     const Subject subject = make_subject(kind, torch::kFloat64), moved = make_subject(kind, torch::kFloat64);
+    const size_t place = place_of(moved, {kind, 1});
     {
       const torch::NoGradGuard guard;
-      Attention& attention = moved.model->attention(1);
+      Attention& attention = moved.model->attention(place);
       for (Projection* projection : {&attention.query(), &attention.key(), &attention.value()}) {
         const int64_t width = projection == &attention.value() ? attention.value_width() : attention.key_width();
         projection->weight.copy_(permuted(projection->weight, 0, width, from).clone());
@@ -173,7 +171,7 @@ TEST_CASE("permuting heads permutes scores", "[score]") {
       CAPTURE(to_string(kind), definition.yaml);
       const Importance plain = score(definition.yaml, subject), permuted_heads = score(definition.yaml, moved);
       PerBlock expected = plain.values;
-      expected[1] = expected[1].index_select(0, torch::tensor(from));
+      expected[place] = expected[place].index_select(0, torch::tensor(from));
       CHECK(relative_difference(permuted_heads.values, expected) < 1e-9);
       CHECK(relative_difference(permuted_heads.values, plain.values) > 1e-6);  // the permutation was one
     }
@@ -217,7 +215,8 @@ TEST_CASE("a value that is not finite is an error that names the head and the ex
       Subject subject = make_subject(kind, torch::kFloat32);
       // Token 10 is given to example 4 alone, and its vector is not a number.
       for (Example& example : subject.examples)
-        std::replace(example.tokens.begin(), example.tokens.end(), int64_t{10}, int64_t{9});
+        for (auto* tokens : {&example.tokens, &example.decoder_tokens})
+          std::replace(tokens->begin(), tokens->end(), int64_t{10}, int64_t{9});
       subject.examples[4].tokens[1] = 10;
       {
         const torch::NoGradGuard guard;
@@ -238,7 +237,8 @@ TEST_CASE("a value that is not finite is an error that names the head and the ex
       }
       CHECK_THAT(message, ContainsSubstring("example 4 of the score split"));
       const bool looks_at_loss = definition.yaml.find("gradient_l1") != std::string::npos;
-      if (!looks_at_loss) CHECK_THAT(message, ContainsSubstring("head " + std::string(to_string(kind)) + ".L0.H0"));
+      const std::string first = to_string(subject.model->blocks().front().id);
+      if (!looks_at_loss) CHECK_THAT(message, ContainsSubstring("head " + first + ".H0"));
     }
   }
 }
@@ -246,7 +246,8 @@ TEST_CASE("a value that is not finite is an error that names the head and the ex
 // scores.md, "What must hold", 5, on a model whose needed heads are planted: what the others write is nearly nothing.
 TEST_CASE("planted heads rank first, and the others can go without a changed prediction", "[score]") {
   const std::vector<HeadId> planted_in[] = {{{{Kind::encoder, 0}, 2}, {{Kind::encoder, 1}, 0}},
-                                            {{{Kind::decoder, 0}, 1}, {{Kind::decoder, 1}, 2}}};
+                                            {{{Kind::decoder, 0}, 1}, {{Kind::decoder, 1}, 2}},
+                                            {{{Kind::cross, 0}, 0}, {{Kind::encoder, 0}, 1}, {{Kind::decoder, 1}, 2}}};
   for (const std::vector<HeadId>& planted : planted_in) {
     const Subject subject = make_subject(planted.front().block.kind, torch::kFloat64);
     const Blocks blocks = subject.model->blocks();

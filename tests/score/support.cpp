@@ -20,7 +20,10 @@ torch::Tensor LossTask::example_losses(const torch::Tensor& values, const Batch&
 Subject make_subject(Kind kind, torch::ScalarType type, const HeadSet& gone) {
   at::set_num_threads(1);  // for tensors this small, threads only wait for each other
   TransformerConfig config;
-  config.kind = kind;
+  config.architecture = kind == Kind::cross     ? Architecture::encoder_decoder
+                        : kind == Kind::encoder ? Architecture::encoder
+                                                : Architecture::decoder;
+  if (kind == Kind::cross) config.decoder_layers = 2;
   config.d_model = 8;
   config.layers = 2;
   config.heads = 3;
@@ -33,7 +36,7 @@ Subject make_subject(Kind kind, torch::ScalarType type, const HeadSet& gone) {
   config.vocabulary_size = 11;
   config.max_length = 8;
   config.outputs = kind == Kind::encoder ? 3 : 0;
-  Subject subject{std::make_shared<Transformer>(config), LossTask(kind), {}};
+  Subject subject{make_transformer(config), LossTask(kind), {}};
   Random random(7, "test");
   const torch::NoGradGuard guard;
   for (torch::Tensor& parameter : subject.model->parameters()) {
@@ -42,20 +45,36 @@ Subject make_subject(Kind kind, torch::ScalarType type, const HeadSet& gone) {
   subject.model->remove_heads(gone);
   subject.model->to(type);
   subject.model->train();
-  for (const int64_t length : {2, 6, 3, 5, 5, 4, 6}) {
+  const auto words = [&](int64_t count) {
+    std::vector<int64_t> ids;
+    for (int64_t t = 0; t < count; ++t) ids.push_back(4 + static_cast<int64_t>(random.below(7)));
+    return ids;
+  };
+  for (const auto& [length, target_length] :
+       std::vector<std::pair<int64_t, int64_t>>{{2, 2}, {6, 4}, {3, 3}, {5, 5}, {5, 2}, {4, 6}, {6, 4}}) {
     Example example;
     example.tokens.push_back(Vocabulary::kClassification);
     example.special.push_back(0);
-    for (int64_t t = 1; t < length; ++t) example.tokens.push_back(4 + static_cast<int64_t>(random.below(7)));
+    for (const int64_t word : words(length - 1)) example.tokens.push_back(word);
     if (kind == Kind::encoder) {
       example.label = static_cast<int64_t>(random.below(3));
-    } else {
-      for (int64_t t = 0; t < length; ++t) example.targets.push_back(4 + static_cast<int64_t>(random.below(7)));
+    } else if (kind == Kind::decoder) {
+      example.targets = words(length);
       example.targets.back() = kNoTarget;
+    } else {
+      example.decoder_tokens = words(target_length);
+      example.targets = words(target_length);
     }
     subject.examples.push_back(example);
   }
   return subject;
+}
+
+size_t place_of(const Subject& subject, const BlockId& block) {
+  const Blocks blocks = subject.model->blocks();
+  const auto at = std::find_if(blocks.begin(), blocks.end(), [&](const BlockHeads& one) { return one.id == block; });
+  REQUIRE(at != blocks.end());
+  return static_cast<size_t>(at - blocks.begin());
 }
 
 std::vector<Batch> batches_of(const std::vector<Example>& examples, int64_t batch_size, bool reverse) {

@@ -1,4 +1,4 @@
-// Small models of both families with padded batches, and scores chosen as in a configuration file.
+// Small models of every family with padded batches, and scores chosen as in a configuration file.
 #pragma once
 
 #include <memory>
@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "data/batch.h"
-#include "model/transformer.h"
+#include "model/transformer_model.h"
 #include "score/score.h"
 #include "support/catch_torch.h"
 #include "task/task.h"
@@ -17,7 +17,10 @@ namespace headprune::test {
 class LossTask final : public Task {
  public:
   explicit LossTask(Kind kind) : kind_(kind) {}
-  DataKind data_kind() const override { return kind_ == Kind::encoder ? DataKind::labelled : DataKind::language; }
+  DataKind data_kind() const override {
+    if (kind_ == Kind::cross) return DataKind::translation;
+    return kind_ == Kind::encoder ? DataKind::labelled : DataKind::language;
+  }
   std::vector<MetricInfo> metrics() const override { return {}; }
   torch::Tensor example_losses(const torch::Tensor& values, const Batch& batch) const override;
   torch::Tensor training_loss(const torch::Tensor& values, const Batch& batch, double) const override {
@@ -25,23 +28,29 @@ class LossTask final : public Task {
   }
   Outcomes outcomes(const torch::Tensor&, const Batch&) const override { return {}; }
   std::vector<MetricResult> evaluate(const MetricInput&) const override { return {}; }
-  double headline(const Outcomes&) const override { return 0; }
+  double choice_value(const Outcomes&) const override { return 0; }
 
  private:
   Kind kind_;
 };
 
-constexpr Kind kFamilies[] = {Kind::encoder, Kind::decoder};
+/// The model that an attention kind stands for: a classifier, a language model, and an encoder-decoder, which has all
+/// three kinds.
+constexpr Kind kFamilies[] = {Kind::encoder, Kind::decoder, Kind::cross};
 
 struct Subject {
-  std::shared_ptr<Transformer> model;
+  std::shared_ptr<TransformerModel> model;
   LossTask task;
   std::vector<Example> examples;
 };
 
-/// Blocks of 3 heads with Dk = 3, Dv = 2, d_model = 8, every parameter drawn from a normal distribution; 7 examples of
-/// lengths 2 to 6. `gone` heads never exist.
+/// 2 layers (on each side), blocks of 3 heads with Dk = 3, Dv = 2, d_model = 8, every parameter drawn from a normal
+/// distribution; 7 examples of lengths 2 to 6, with targets of other lengths where they are translated. `gone` heads
+/// never exist.
 Subject make_subject(Kind kind, torch::ScalarType type, const HeadSet& gone = {});
+
+/// Place of a block in model->blocks().
+size_t place_of(const Subject& subject, const BlockId& block);
 
 /// In batches of `batch_size`, in the order of the examples or in reverse.
 std::vector<Batch> batches_of(const std::vector<Example>& examples, int64_t batch_size, bool reverse = false);

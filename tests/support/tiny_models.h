@@ -35,7 +35,7 @@ class TinyModel : public Model {
     if (!probe.gates.empty()) contexts = contexts * probe.gates.front().unsqueeze(-1);                   // [B, H, Dv]
     const torch::Tensor attended = contexts.flatten(1).matmul(output) + output_bias;                     // [B, C]
     const torch::Tensor hidden = torch::dropout(torch::tanh(mean + attended), dropout_, is_training());  // [B, C]
-    return {.values = hidden.matmul(classifier) + classifier_bias, .heads = {}};                         // [B, labels]
+    return {.values = hidden.matmul(classifier) + classifier_bias, .memory = {}, .heads = {}};           // [B, labels]
   }
   void remove_heads(const HeadSet&) override { throw std::logic_error("TinyModel has no surgery"); }
   Attention& attention(size_t) override { throw std::logic_error("TinyModel has no attention module"); }
@@ -87,7 +87,7 @@ class TinyTask : public Task {
     return all;
   }
   std::vector<MetricResult> evaluate(const MetricInput&) const override { return {}; }
-  double headline(const Outcomes& outcomes) const override {
+  double choice_value(const Outcomes& outcomes) const override {
     if (!headlines.empty()) return headlines.at(calls++);
     double sum = 0;
     for (const Outcome& outcome : outcomes) sum += outcome.loss;

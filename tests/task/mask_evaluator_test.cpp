@@ -23,8 +23,9 @@ std::vector<Example> sentences(const TransformerConfig& config, int64_t count) {
     const auto length = 1 + static_cast<int64_t>(random.below(8));
     for (int64_t t = 0; t < length; ++t)
       example.tokens.push_back(static_cast<int64_t>(random.below(static_cast<uint64_t>(config.vocabulary_size))));
-    if (config.kind == Kind::decoder) example.targets = example.tokens;
-    if (config.kind == Kind::encoder) example.label = static_cast<int64_t>(random.below(4));
+    if (config.architecture == Architecture::decoder) example.targets = example.tokens;
+    if (config.writes_from_source()) example.decoder_tokens = example.targets = {2, example.tokens.front(), 3};
+    if (config.architecture == Architecture::encoder) example.label = static_cast<int64_t>(random.below(4));
   }
   return examples;
 }
@@ -95,6 +96,45 @@ TEST_CASE("every mask gives one outcome an example, in the order of the split, w
   CHECK(MaskEvaluator(model, *task, nothing, 0).evaluate(masks[2]).empty());
 }
 
+namespace {
+
+/// Evaluates masks with no memory, with enough for a few batches only and with enough for everything, and compares them
+/// with whole passes under gates.
+void check_sharing(TransformerModel& model, const std::string& task_name, const std::vector<HeadSet>& masks) {
+  model.to(torch::kFloat64);
+  const auto task = Plugin<Task>{task_name}.make();
+  // 1000 sentences are enough for heavily pruned masks to be evaluated without their heads; 40 are not.
+  for (const int64_t count : {1000, 40}) {
+    Split split;
+    split.examples = sentences(model.sizes(), count);
+    const auto batches = make_batches(split, {.examples = 16}, torch::kCPU);
+    const auto none = each_mask(MaskEvaluator(model, *task, batches, 0), masks);
+    const auto little = each_mask(MaskEvaluator(model, *task, batches, 30000), masks);
+    const auto enough = each_mask(MaskEvaluator(model, *task, batches, int64_t{1} << 30), masks);
+    for (size_t m = 0; m < masks.size(); ++m) {
+      INFO(task_name << ": mask " << masks[m].to_json().dump() << ", " << count << " sentences");
+      const FrozenModel frozen(model);
+      const torch::NoGradGuard no_grad;
+      const HeadProbe probe{.gates = mask_gates(model.blocks(), masks[m], torch::kCPU)};
+      double difference = 0;
+      bool equal = true;
+      for (const Batch& batch : batches) {
+        const Outcomes plain = task->outcomes(model.forward(batch, probe).values, batch);
+        for (size_t i = 0; i < plain.size(); ++i) {
+          const auto example = static_cast<size_t>(batch.examples[i]);
+          difference = std::max(difference, std::abs(plain[i].loss - none[m][example].loss));
+          equal = equal && none[m][example].loss == little[m][example].loss &&
+                  none[m][example].loss == enough[m][example].loss && none[m][example].predicted == plain[i].predicted;
+        }
+      }
+      CHECK(difference < 1e-12);
+      CHECK(equal);
+    }
+  }
+}
+
+}  // namespace
+
 TEST_CASE("what masks share changes no number", "[task]") {
   struct Case {
     Kind kind;
@@ -106,40 +146,25 @@ TEST_CASE("what masks share changes no number", "[task]") {
         Case{Kind::encoder, NormOrder::pre, Pooling::mean}, Case{Kind::decoder, NormOrder::pre, Pooling::mean}}) {
     TransformerConfig config = small_config(one.kind, one.norm);
     config.pooling = one.pooling;
-    const auto model = small_model(config);
-    model->to(torch::kFloat64);
-    const auto task = Plugin<Task>{one.kind == Kind::encoder ? "classification" : "language_modelling"}.make();
-    // 1000 sentences are enough for heavily pruned masks to be evaluated without their heads; 40 are not.
-    for (const int64_t count : {1000, 40}) {
-      Split split;
-      split.examples = sentences(config, count);
-      const auto batches = make_batches(split, {.examples = 16}, torch::kCPU);
-      const std::vector<HeadSet> masks = all_sorts_of_masks(one.kind);
-      // No memory, enough for a few batches only, enough for everything.
-      const auto none = each_mask(MaskEvaluator(*model, *task, batches, 0), masks);
-      const auto little = each_mask(MaskEvaluator(*model, *task, batches, 30000), masks);
-      const auto enough = each_mask(MaskEvaluator(*model, *task, batches, int64_t{1} << 30), masks);
-      for (size_t m = 0; m < masks.size(); ++m) {
-        INFO("mask " << m << ", " << count << " sentences");
-        const FrozenModel frozen(*model);
-        const torch::NoGradGuard no_grad;
-        const HeadProbe probe{.gates = mask_gates(model->blocks(), masks[m], torch::kCPU)};
-        double difference = 0;
-        bool equal = true;
-        for (const Batch& batch : batches) {
-          const Outcomes plain = task->outcomes(model->forward(batch, probe).values, batch);
-          for (size_t i = 0; i < plain.size(); ++i) {
-            const auto example = static_cast<size_t>(batch.examples[i]);
-            difference = std::max(difference, std::abs(plain[i].loss - none[m][example].loss));
-            equal = equal && none[m][example].loss == little[m][example].loss &&
-                    none[m][example].loss == enough[m][example].loss &&
-                    none[m][example].predicted == plain[i].predicted;
-          }
-        }
-        CHECK(difference < 1e-12);
-        CHECK(equal);
-        if (m > 0) CHECK(none[m][0].loss != none[0][0].loss);
-      }
-    }
+    check_sharing(*small_model(config), one.kind == Kind::encoder ? "classification" : "language_modelling",
+                  all_sorts_of_masks(one.kind));
   }
+}
+
+TEST_CASE("what masks of three attention kinds share changes no number", "[task][translation]") {
+  const auto model = small_translator_model(small_translator(NormOrder::pre, /*joint=*/true));
+  const Blocks blocks = model->blocks();
+  std::vector<HeadSet> masks = {HeadSet(), HeadSet(all_heads(blocks))};
+  for (const BlockHeads& block : blocks) {
+    masks.push_back(HeadSet({HeadId{block.id, 1}}));
+    masks.push_back(HeadSet({HeadId{block.id, 0}, HeadId{block.id, 1}, HeadId{block.id, 2}}));
+    masks.push_back(HeadSet({HeadId{block.id, 2}, HeadId{{Kind::cross, 2}, 0}}));
+  }
+  for (const Kind kind : {Kind::encoder, Kind::decoder, Kind::cross}) {
+    HeadSet whole;
+    for (const HeadId& head : all_heads(blocks))
+      if (head.block.kind == kind) whole.insert(head);
+    masks.push_back(whole);
+  }
+  check_sharing(*model, "language_modelling", masks);  // the loss of translation, without its texts
 }

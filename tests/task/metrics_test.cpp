@@ -41,7 +41,7 @@ Outcomes losses(const std::vector<double>& values, const std::vector<double>& we
 
 double value(const std::string& options, const Outcomes& outcomes) {
   const auto one = task_from(options);
-  const double headline = one->headline(outcomes);
+  const double headline = one->choice_value(outcomes);
   const MetricInput input{.outcomes = outcomes, .base = nullptr, .bootstrap_iters = 200, .seed = 1};
   CHECK(one->evaluate(input).front().estimate.value == Approx(headline).margin(1e-12));
   return headline;
@@ -152,8 +152,8 @@ TEST_CASE("a non-finite loss makes every metric NaN, on either side of a compari
     CHECK(std::isnan(result.difference->delta));
     CHECK_FALSE(result.difference->p);
   }
-  CHECK(std::isnan(all->headline(broken)));
-  CHECK(std::isnan(task_from("type: classification, metrics: [loss]")->headline(broken)));
+  CHECK(std::isnan(all->choice_value(broken)));
+  CHECK(std::isnan(task_from("type: classification, metrics: [loss]")->choice_value(broken)));
 }
 
 TEST_CASE("metrics come in the order asked for, with their direction", "[task]") {

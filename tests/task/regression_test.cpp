@@ -83,7 +83,7 @@ TEST_CASE("metrics of regression agree with scipy and numpy, each with n and an 
     REQUIRE(all[i].difference);
     CHECK(all[i].difference->delta == Approx(differences[i]).epsilon(1e-10));
     CHECK(all[i].difference->test == "paired_bootstrap");
-    CHECK(regression(fmt::format("[{}]", names[i]))->headline(now) == Approx(expected[i]).epsilon(1e-12));
+    CHECK(regression(fmt::format("[{}]", names[i]))->choice_value(now) == Approx(expected[i]).epsilon(1e-12));
   }
   // scipy.stats.bootstrap of the same, 20,000 draws.
   CHECK(*all[0].estimate.stderr_ == Approx(0.21908027614586426).epsilon(0.05));
@@ -101,15 +101,15 @@ TEST_CASE("correlations are 0 where all predictions are equal but for rounding",
   CHECK(all[1].estimate.value == 0);
   CHECK(*all[1].estimate.stderr_ == 0);
   constant[3] = 2.6;
-  CHECK(regression("[pearson]")->headline(outcomes_of(kNumbers, constant)) != 0);
+  CHECK(regression("[pearson]")->choice_value(outcomes_of(kNumbers, constant)) != 0);
 }
 
 TEST_CASE("correlations do not change when numbers are shifted and scaled", "[task]") {
   std::vector<double> moved;
   for (const double prediction : kFar) moved.push_back(1e6 + 3 * prediction);
   for (const char* metric : {"[pearson]", "[spearman]"})
-    CHECK(regression(metric)->headline(outcomes_of(kNumbers, moved)) ==
-          Approx(regression(metric)->headline(outcomes_of(kNumbers, kFar))).epsilon(1e-9));
+    CHECK(regression(metric)->choice_value(outcomes_of(kNumbers, moved)) ==
+          Approx(regression(metric)->choice_value(outcomes_of(kNumbers, kFar))).epsilon(1e-9));
 }
 
 TEST_CASE("a prediction that is not finite makes every metric of regression NaN", "[task]") {
@@ -120,7 +120,7 @@ TEST_CASE("a prediction that is not finite makes every metric of regression NaN"
     CHECK(std::isnan(result.estimate.value));
     CHECK_FALSE(result.estimate.ci95);
   }
-  CHECK(std::isnan(regression()->headline(broken)));
+  CHECK(std::isnan(regression()->choice_value(broken)));
   CHECK_THROWS_WITH(regression("[accuracy]"), ContainsSubstring("pearson"));
   CHECK_THROWS_WITH(regression("[mae, mae]"), ContainsSubstring("listed twice"));
 }

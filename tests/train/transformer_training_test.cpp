@@ -13,7 +13,7 @@ constexpr int64_t kWidth = 4;  // Dk and Dv
 
 std::shared_ptr<Transformer> tiny_transformer(Kind kind) {
   TransformerConfig config;
-  config.kind = kind;
+  config.architecture = kind == Kind::encoder ? Architecture::encoder : Architecture::decoder;
   config.d_model = 8;
   config.layers = 2;
   config.heads = 2;

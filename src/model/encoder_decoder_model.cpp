@@ -1,0 +1,194 @@
+#include "model/encoder_decoder_model.h"
+
+#include <limits>
+
+namespace headprune {
+namespace {
+
+void select_rows(KeyValues& all, const torch::Tensor& rows) {
+  if (!all.keys.defined()) return;                // nothing was read yet
+  all.keys = all.keys.index_select(0, rows);      // [N', H, S, Dk]
+  all.values = all.values.index_select(0, rows);  // [N', H, S, Dv]
+}
+
+}  // namespace
+
+void WriterState::select(const torch::Tensor& rows, const torch::Tensor& kept) {
+  for (KeyValues& layer : written) select_rows(layer, rows);
+  if (!kept.defined()) return;
+  for (KeyValues& layer : source) select_rows(layer, kept);
+  if (source_present.defined()) source_present = source_present.index_select(0, kept);  // [B', S]
+  sentences = kept.size(0);
+}
+
+DecoderLayer::DecoderLayer(const LayerConfig& config)
+    : self_(register_module("attention", std::make_shared<Attention>(config.d_model, config.layout, config.dropout))),
+      cross_(register_module("cross_attention",
+                             std::make_shared<Attention>(config.d_model, config.layout, config.dropout))),
+      feed_forward_(register_module("feed_forward", std::make_shared<FeedForward>(config))) {
+  const auto residual = [&](const char* name) {
+    return Residual{config.norm, config.dropout,
+                    register_module(name, std::make_shared<LayerNorm>(config.d_model, config.layer_norm_eps))};
+  };
+  around_self_ = residual("attention_norm");
+  around_cross_ = residual("cross_attention_norm");
+  around_feed_forward_ = residual("feed_forward_norm");
+}
+
+BlockHalf DecoderLayer::attend_self(const torch::Tensor& x, bool weights) {
+  // Padding stands at the end, where no real position looks.
+  const torch::Tensor keys = around_self_.read(x);  // [B, T, C]
+  return {x, self_->attend(keys, keys, Visibility(Pattern::causal), weights)};
+}
+
+BlockHalf DecoderLayer::attend_next(const torch::Tensor& x, KeyValues& past) {
+  const torch::Tensor read = around_self_.read(x);  // [N, 1, C]
+  const KeyValues newest = self_->project(read);
+  past.keys = past.keys.defined() ? at::cat({past.keys, newest.keys}, 2) : newest.keys;            // [N, H, length, Dk]
+  past.values = past.values.defined() ? at::cat({past.values, newest.values}, 2) : newest.values;  // [N, H, length, Dv]
+  return {x, self_->attend(read, past, Visibility(Pattern::full))};
+}
+
+torch::Tensor DecoderLayer::finish_self(const BlockHalf& half, const torch::Tensor& gates) const {
+  return around_self_.add(half.residual, self_->combine(half.heads.context, gates), is_training());  // [B, T, C]
+}
+
+BlockHalf DecoderLayer::attend_cross(const torch::Tensor& x, const KeyValues& source, const Visibility& visible,
+                                     bool weights) {
+  return {x, cross_->attend(around_cross_.read(x), source, visible, weights)};
+}
+
+torch::Tensor DecoderLayer::finish_cross(const BlockHalf& half, const torch::Tensor& gates) const {
+  const torch::Tensor sum = around_cross_.add(half.residual, cross_->combine(half.heads.context, gates),
+                                              is_training());  // [B, T, C]
+  return around_feed_forward_.add(sum, feed_forward_->forward(around_feed_forward_.read(sum)), is_training());
+}
+
+EncoderDecoder::EncoderDecoder(const TransformerConfig& config, const HeadSet& removed)
+    : TransformerModel(config),
+      embeddings_(
+          register_module("embeddings", std::make_shared<Embeddings>(embedding_config(config.vocabulary_size)))) {
+  if (config.target_vocabulary_size > 0)
+    target_embeddings_ = register_module("target_embeddings",
+                                         std::make_shared<Embeddings>(embedding_config(config.target_vocabulary_size)));
+  const auto encoder = register_module("encoder", std::make_shared<torch::nn::Module>());
+  for (int64_t layer = 0; layer < config.layers; ++layer)
+    encoder_.push_back(encoder->register_module(std::to_string(layer), std::make_shared<Block>(layer_config())));
+  const auto decoder = register_module("decoder", std::make_shared<torch::nn::Module>());
+  for (int64_t layer = 0; layer < config.decoder_layers; ++layer)
+    decoder_.push_back(decoder->register_module(std::to_string(layer), std::make_shared<DecoderLayer>(layer_config())));
+  if (config.norm == NormOrder::pre) {
+    norm_ = register_module("norm", std::make_shared<LayerNorm>(config.d_model, config.layer_norm_eps));
+    decoder_norm_ = register_module("decoder_norm", std::make_shared<LayerNorm>(config.d_model, config.layer_norm_eps));
+  }
+  if (const int64_t outputs = output_layer_size(config); outputs > 0)
+    head_ = register_module("head", std::make_shared<Projection>(config.d_model, outputs));
+  if (config.logits_bias) logits_bias_ = register_buffer("logits_bias", torch::zeros({config.written_tokens()}));
+  remove_heads(removed);
+}
+
+size_t EncoderDecoder::layer_of(size_t block) const {
+  TORCH_CHECK(block < encoder_.size() + 2 * decoder_.size(), "no block ", block);
+  if (in_encoder(block)) return block;
+  return block - encoder_.size() - (is_cross(block) ? decoder_.size() : 0);
+}
+
+Attention& EncoderDecoder::attention(size_t index) {
+  const size_t layer = layer_of(index);
+  if (in_encoder(index)) return encoder_[layer]->attention();
+  return is_cross(index) ? decoder_[layer]->cross() : decoder_[layer]->self();
+}
+
+Blocks EncoderDecoder::blocks() const {
+  Blocks blocks;
+  const auto add = [&](Kind kind, size_t layer, const Attention& attention) {
+    blocks.push_back({{kind, static_cast<int64_t>(layer)}, attention.heads()});
+  };
+  for (size_t layer = 0; layer < encoder_.size(); ++layer) add(Kind::encoder, layer, encoder_[layer]->attention());
+  for (size_t layer = 0; layer < decoder_.size(); ++layer) add(Kind::decoder, layer, decoder_[layer]->self());
+  for (size_t layer = 0; layer < decoder_.size(); ++layer) add(Kind::cross, layer, decoder_[layer]->cross());
+  return blocks;
+}
+
+torch::Tensor EncoderDecoder::embed(const Embeddings& embeddings, const torch::Tensor& tokens, int64_t first) const {
+  return at::dropout(embeddings.forward(tokens, {}, first), sizes().dropout, is_training());  // [B, T, C]
+}
+
+TransformerModel::Stream EncoderDecoder::begin(const Batch& batch) const {
+  TORCH_CHECK(batch.decoder_tokens.defined(), "an encoder-decoder needs a batch with both sides");
+  return {.x = embed(*embeddings_, batch.tokens), .memory = {}};  // [B, S, C]
+}
+
+BlockHalf EncoderDecoder::attend(size_t block, const Stream& stream, const Batch& batch, const Wanted& wanted) {
+  const size_t layer = layer_of(block);
+  const Visibility source(Pattern::full, batch.padded ? batch.present : torch::Tensor());
+  if (in_encoder(block)) return encoder_[layer]->attend(stream.x, source, wanted.weights);
+  if (!is_cross(block)) return decoder_[layer]->attend_self(stream.x, wanted.weights);
+  const KeyValues keys = decoder_[layer]->cross().project(stream.memory);
+  return decoder_[layer]->attend_cross(stream.x, keys, source, wanted.weights);
+}
+
+void EncoderDecoder::finish(size_t block, const BlockHalf& half, const torch::Tensor& gates, const Batch& batch,
+                            Stream& stream) {
+  const size_t layer = layer_of(block);
+  if (!in_encoder(block)) {
+    stream.x = is_cross(block) ? decoder_[layer]->finish_cross(half, gates)  // [B, T, C]
+                               : decoder_[layer]->finish_self(half, gates);  // [B, T, C]
+    return;
+  }
+  stream.x = encoder_[layer]->finish(half, gates);  // [B, S, C]
+  if (layer + 1 < encoder_.size()) return;
+  stream.memory = norm_ ? norm_->forward(stream.x) : stream.x;  // [B, S, C]
+  stream.x = embed(target_embeddings(), batch.decoder_tokens);  // [B, T, C]
+}
+
+torch::Tensor EncoderDecoder::logits(const torch::Tensor& x) const {
+  const torch::Tensor states = decoder_norm_ ? decoder_norm_->forward(x) : x;  // [B, T, C]
+  const torch::Tensor scores =
+      head_ ? head_->forward(states) : linear_layer(states, target_embeddings().tokens(), {});  // [B, T, vocabulary]
+  return logits_bias_.defined() ? scores + logits_bias_ : scores;
+}
+
+torch::Tensor EncoderDecoder::read_out(const Stream& stream, const Batch&) const { return logits(stream.x); }
+
+int64_t EncoderDecoder::longest() const {
+  return sizes().positions == Positions::learned ? sizes().max_length : std::numeric_limits<int64_t>::max();
+}
+
+WriterState EncoderDecoder::start(const torch::Tensor& memory, const Batch& batch) const {
+  WriterState state;
+  for (const auto& layer : decoder_) state.source.push_back(layer->cross().project(memory));
+  state.written.resize(decoder_.size());
+  if (batch.padded) state.source_present = batch.present;
+  state.sentences = batch.size();
+  return state;
+}
+
+torch::Tensor EncoderDecoder::next(WriterState& state, const torch::Tensor& tokens, const PerBlock& gates) {
+  const int64_t N = tokens.size(0), B = state.sentences, C = sizes().d_model;
+  TORCH_CHECK(B > 0 && N % B == 0, N, " hypotheses of ", B, " sentences");
+  const Visibility source(Pattern::full, state.source_present);
+  torch::Tensor x = embed(target_embeddings(), tokens.unsqueeze(1), state.length);  // [N, 1, C]
+  for (size_t layer = 0; layer < decoder_.size(); ++layer) {
+    DecoderLayer& decoder = *decoder_[layer];
+    const size_t self = encoder_.size() + layer, cross = self + decoder_.size();
+    x = decoder.finish_self(decoder.attend_next(x, state.written[layer]), gates_of(gates, self));  // [N, 1, C]
+    // A sentence's hypotheses are as many queries of one source, whose keys then serve them all.
+    const BlockHalf half = decoder.attend_cross(x.reshape({B, N / B, C}), state.source[layer], source, false);
+    x = decoder.finish_cross(half, gates_of(gates, cross)).reshape({N, 1, C});  // [N, 1, C]
+  }
+  ++state.length;
+  return logits(x).squeeze(1);  // [N, vocabulary]
+}
+
+std::optional<int64_t> EncoderDecoder::layers_above(const std::string& parameter) const {
+  const auto layers = static_cast<int64_t>(encoder_.size()), above = static_cast<int64_t>(decoder_.size());
+  for (int64_t layer = 0; layer < layers; ++layer)
+    if (parameter.starts_with(fmt::format("encoder.{}.", layer))) return above + layers - 1 - layer;
+  for (int64_t layer = 0; layer < above; ++layer)
+    if (parameter.starts_with(fmt::format("decoder.{}.", layer))) return above - 1 - layer;
+  if (parameter.starts_with("target_embeddings.") || parameter.starts_with("norm.")) return above;
+  return parameter.starts_with("embeddings.") ? above + layers : 0;
+}
+
+}  // namespace headprune

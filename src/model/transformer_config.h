@@ -1,0 +1,121 @@
+// The sizes of a transformer, what follows from them, and config.json (formats.md section 6).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/heads.h"
+#include "model/layers.h"
+
+namespace headprune {
+
+/// What a classifier looks at: the first position, or the mean over positions that are not padding.
+enum class Pooling { cls, mean };
+template <>
+struct EnumNames<Pooling> {
+  static constexpr std::pair<const char*, Pooling> names[] = {{"cls", Pooling::cls}, {"mean", Pooling::mean}};
+};
+
+/// A layer between what the classifier looks at and its output layer: dense, then this function.
+enum class Pooler { none, tanh, relu };
+template <>
+struct EnumNames<Pooler> {
+  static constexpr std::pair<const char*, Pooler> names[] = {
+      {"none", Pooler::none}, {"tanh", Pooler::tanh}, {"relu", Pooler::relu}};
+};
+
+/// What a model is for: a bidirectional classifier, a causal language model, or one that writes a text from another.
+enum class Architecture { encoder, decoder, encoder_decoder };
+template <>
+struct EnumNames<Architecture> {
+  static constexpr std::pair<const char*, Architecture> names[] = {{"encoder", Architecture::encoder},
+                                                                   {"decoder", Architecture::decoder},
+                                                                   {"encoder_decoder", Architecture::encoder_decoder}};
+};
+
+/// Everything that config.json says of an intact model; the names are those of the options in YAML.
+struct TransformerConfig {
+  Architecture architecture = Architecture::encoder;  // in config.json: model_type
+  int64_t d_model = 64;
+  int64_t layers = 4;          // of an encoder-decoder: of its encoder
+  int64_t decoder_layers = 0;  // encoder-decoder
+  int64_t heads = 4;
+  int64_t d_key = 16;
+  int64_t d_value = 16;
+  int64_t d_ff = 256;
+  Activation activation = Activation::gelu;
+  NormOrder norm = NormOrder::pre;
+  double layer_norm_eps = 1e-5;
+  Positions positions = Positions::learned;
+  bool scale_embeddings = true;  // encoder-decoder with sinusoidal positions: token vectors times sqrt(d_model)
+  bool logits_bias = false;      // encoder-decoder: a constant, never trained, is added to the logits
+  double dropout = 0.1;
+  Pooling pooling = Pooling::cls;  // classifier
+  Pooler pooler = Pooler::none;    // classifier
+  bool tie_embeddings = true;      // language model, encoder-decoder: logits use the token vectors, without a bias
+  int64_t vocabulary_size = 0;
+  int64_t target_vocabulary_size = 0;  // encoder-decoder; 0: both sides share one vocabulary and its vectors
+  int64_t max_length = 0;
+  int64_t position_offset = 0;  // rows of learned positions before the first that is used
+  int64_t token_types = 0;      // 0: the model knows none
+  int64_t outputs = 0;          // classifier: labels
+
+  template <class V>
+  void fields(V& v) {
+    const bool classifies = architecture == Architecture::encoder, translates = writes_from_source();
+    v("d_model", d_model, "width of the residual stream", between(1, 65536));
+    v("layers", layers, "number of layers", between(1, 1024));
+    if (translates) v("decoder_layers", decoder_layers, "number of layers of the decoder", between(1, 1024));
+    v("heads", heads, "attention heads of each intact block", between(1, 1024));
+    v("d_key", d_key, "width of a head's queries and keys", between(1, 65536));
+    v("d_value", d_value, "width of a head's values", between(1, 65536));
+    v("d_ff", d_ff, "width of the feed-forward layer", between(1, 1048576));
+    v("activation", activation, "of the feed-forward layer");
+    v("norm", norm, "layer normalization before or after each part");
+    v("layer_norm_eps", layer_norm_eps, "added to the variance", above(0));
+    v("positions", positions, "position vectors");
+    if (translates) v("scale_embeddings", scale_embeddings, "token vectors times sqrt(d_model)");
+    if (translates) v("logits_bias", logits_bias, "a constant added to the logits");
+    v("dropout", dropout, "share dropped in training", at_least(0), below(1));
+    if (classifies) v("pooling", pooling, "what the classifier looks at");
+    if (classifies) v("pooler", pooler, "layer before the classifier's output layer");
+    if (classifies) v("outputs", outputs, "labels", between(1, 1048576));
+    if (!classifies) v("tie_embeddings", tie_embeddings, "logits use the token vectors");
+    v("vocabulary_size", vocabulary_size, "tokens", between(1, 16777216));
+    if (translates)
+      v("target_vocabulary_size", target_vocabulary_size, "tokens of the target; 0: the same as those of the source",
+        between(0, 16777216));
+    v("max_length", max_length, "learned positions", between(1, 16777216));
+    v("position_offset", position_offset, "learned positions before the first one used", between(0, 65536));
+    v("token_types", token_types, "token types", between(0, 65536));
+  }
+  bool operator==(const TransformerConfig&) const = default;
+  bool writes_from_source() const { return architecture == Architecture::encoder_decoder; }
+  /// Tokens that an encoder-decoder writes.
+  int64_t written_tokens() const { return target_vocabulary_size > 0 ? target_vocabulary_size : vocabulary_size; }
+};
+
+/// Names of labels as config.json has them, {"0":"negative","1":"positive"}, and back; nothing where it has none.
+Json labels_json(const std::vector<std::string>& labels);
+std::vector<std::string> labels_from_json(const Json& config);
+
+/// "headprune_encoder" and its like, the model_type of config.json.
+std::string model_type(Architecture architecture);
+/// The heads of an intact model, without those in `removed`.
+Blocks transformer_blocks(const TransformerConfig& config, const HeadSet& removed = {});
+/// Parameters of an intact model.
+int64_t parameter_count(const TransformerConfig& config);
+/// Outputs of its output layer; 0 where token vectors serve as one.
+int64_t output_layer_size(const TransformerConfig& config);
+
+/// config.json of a model with these sizes and removed heads.
+Json config_to_json(const TransformerConfig& config, const HeadSet& removed);
+/// model_type of a config.json; "" where it has none.
+std::string model_type_of(const Json& json);
+/// The reverse. Throws Error(run_failed) naming `where` and the key.
+TransformerConfig config_from_json(const Json& json, const std::string& where);
+HeadSet removed_from_json(const Json& json, const TransformerConfig& config, const std::string& where);
+/// "headprune" of config.json: {"removed":...,"heads":...}.
+Json removal_json(const TransformerConfig& config, const HeadSet& removed);
+
+}  // namespace headprune

@@ -1,0 +1,216 @@
+#include "model/transformer_model.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "core/random.h"
+#include "model/checkpoint.h"
+#include "model/encoder_decoder_model.h"
+#include "model/hf_layout.h"
+#include "model/transformer.h"
+
+namespace headprune {
+namespace {
+
+/// Block indices in the order of a pass. A decoder's layer asks itself, then the encoder: blocks of the kinds
+/// `decoder` and `cross`, listed one kind after the other, alternate.
+std::vector<size_t> block_order(const TransformerConfig& config) {
+  const auto first = static_cast<size_t>(config.layers), second = static_cast<size_t>(config.decoder_layers);
+  std::vector<size_t> order(first);
+  std::iota(order.begin(), order.end(), 0);
+  if (!config.writes_from_source()) return order;
+  for (size_t layer = 0; layer < second; ++layer)
+    for (const size_t block : {first + layer, first + second + layer}) order.push_back(block);
+  return order;
+}
+
+BlockHalf half_of(const Paused& paused) { return {paused.residual, {paused.context, {}}}; }
+
+/// Fills `parameter` in row-major order.
+template <class Draw>
+void fill(torch::Tensor& parameter, const Draw& draw) {
+  torch::Tensor values = torch::empty(parameter.sizes(), torch::kFloat64);
+  double* const data = values.mutable_data_ptr<double>();
+  for (int64_t i = 0; i < values.numel(); ++i) data[i] = draw();
+  parameter.copy_(values);
+}
+
+bool holds_vectors(const std::string& parameter) {
+  return parameter.starts_with("embeddings.") || parameter.starts_with("target_embeddings.");
+}
+
+}  // namespace
+
+std::shared_ptr<TransformerModel> make_transformer(const TransformerConfig& config, const HeadSet& removed) {
+  if (config.writes_from_source()) return std::make_shared<EncoderDecoder>(config, removed);
+  return std::make_shared<Transformer>(config, removed);
+}
+
+TransformerModel::TransformerModel(const TransformerConfig& config) : config_(config), order_(block_order(config)) {}
+
+size_t TransformerModel::place_of(size_t block) const {
+  const auto at = std::find(order_.begin(), order_.end(), block);
+  TORCH_CHECK(at != order_.end(), "a model of ", order_.size(), " blocks has no block ", block);
+  return static_cast<size_t>(at - order_.begin());
+}
+
+void TransformerModel::check_gates(const PerBlock& gates) const {
+  TORCH_CHECK(gates.empty() || gates.size() == order_.size(), "gates for ", gates.size(), " of ", order_.size(),
+              " blocks");
+}
+
+ModelOutput TransformerModel::forward(const Batch& batch, const HeadProbe& probe) {
+  if (!probe.weights && !probe.contexts) return resume(batch, pause(batch, order_.front()), probe.gates);
+  ModelOutput result;
+  const Stream stream = trace(batch, probe, result.heads);
+  result.values = read_out(stream, batch);
+  result.memory = stream.memory;
+  return result;
+}
+
+TransformerModel::Stream TransformerModel::trace(const Batch& batch, const HeadProbe& probe, HeadTrace& seen) {
+  check_gates(probe.gates);
+  if (probe.weights) seen.weights.resize(order_.size());
+  if (probe.contexts) seen.contexts.resize(order_.size());
+  Stream stream = begin(batch);
+  for (const size_t block : order_) {
+    BlockHalf half = attend(block, stream, batch, {.weights = probe.weights, .everywhere = true});
+    if (probe.weights) seen.weights[block] = half.heads.weights;
+    if (probe.contexts) {
+      torch::Tensor& context = half.heads.context;
+      if (at::GradMode::is_enabled() && !context.requires_grad()) context.requires_grad_();
+      seen.contexts[block] = context;
+    }
+    finish(block, half, gates_of(probe.gates, block), batch, stream);
+  }
+  return stream;
+}
+
+Paused TransformerModel::pause(const Batch& batch, size_t block, const Paused* before) {
+  const size_t last = place_of(block);
+  size_t next = 0;
+  Stream stream;
+  if (before) {
+    TORCH_CHECK(place_of(before->block) < last, "no way to block ", block);
+    stream.memory = before->memory;
+    finish(before->block, half_of(*before), {}, batch, stream);
+    next = place_of(before->block) + 1;
+  } else {
+    stream = begin(batch);
+  }
+  for (; next < last; ++next) finish(order_[next], attend(order_[next], stream, batch, {}), {}, batch, stream);
+  const BlockHalf half = attend(block, stream, batch, {});
+  return {.block = block, .residual = half.residual, .context = half.heads.context, .memory = stream.memory};
+}
+
+ModelOutput TransformerModel::resume(const Batch& batch, const Paused& paused, const PerBlock& gates) {
+  check_gates(gates);
+  Stream stream{.x = {}, .memory = paused.memory};
+  finish(paused.block, half_of(paused), gates_of(gates, paused.block), batch, stream);
+  for (size_t next = place_of(paused.block) + 1; next < order_.size(); ++next) {
+    const size_t block = order_[next];
+    finish(block, attend(block, stream, batch, {}), gates_of(gates, block), batch, stream);
+  }
+  return {.values = read_out(stream, batch), .memory = stream.memory, .heads = {}};
+}
+
+void TransformerModel::remove_heads(const HeadSet& removed) {
+  const Blocks present = blocks();
+  for (size_t i = 0; i < present.size(); ++i) attention(i).remove_heads(removed.in_block(present[i].id));
+}
+
+std::shared_ptr<Model> TransformerModel::copy() const {
+  const auto twin = make_transformer(config_, removed_heads());
+  const auto from = parameters(), to = twin->parameters();
+  for (size_t i = 0; i < from.size(); ++i) {
+    torch::Tensor target = to[i];
+    target.set_data(from[i].detach().clone());
+    target.set_requires_grad(from[i].requires_grad());
+  }
+  const auto constants = buffers(), copies = twin->buffers();
+  for (size_t i = 0; i < constants.size(); ++i) torch::Tensor(copies[i]).set_data(constants[i].detach().clone());
+  twin->origin_ = origin_;
+  twin->labels_ = labels_;
+  twin->train(is_training());
+  return twin;
+}
+
+Json TransformerModel::config() const {
+  Json json = origin_ ? hf_config(*origin_, config_, removed_heads()) : config_to_json(config_, removed_heads());
+  if (!labels_.empty()) {
+    json["id2label"] = labels_json(labels_);
+    if (origin_) {
+      json["label2id"] = Json::object();
+      for (size_t i = 0; i < labels_.size(); ++i) json["label2id"][labels_[i]] = i;
+    }
+  }
+  return json;
+}
+
+NamedTensors TransformerModel::tensors() const {
+  return origin_ ? to_hf_tensors(*origin_->layout, config_, state(*this)) : state(*this);
+}
+
+HeadSet TransformerModel::removed_heads() const {
+  const Blocks present = blocks(), intact = transformer_blocks(config_);
+  HeadSet removed;
+  for (size_t i = 0; i < intact.size(); ++i)
+    for (const int64_t head : intact[i].heads)
+      if (!std::binary_search(present[i].heads.begin(), present[i].heads.end(), head))
+        removed.insert({intact[i].id, head});
+  return removed;
+}
+
+int64_t TransformerModel::attention_flops_per_token(int64_t sequence_length) const {
+  const int64_t width = config_.d_key + config_.d_value;
+  const auto heads = static_cast<int64_t>(all_heads(blocks()).size());
+  return heads * (2 * config_.d_model * 2 * width + 2 * sequence_length * width);
+}
+
+LayerConfig TransformerModel::layer_config() const {
+  return {.d_model = config_.d_model,
+          .layout = {.heads = config_.heads,
+                     .groups = config_.heads,
+                     .key_width = config_.d_key,
+                     .value_width = config_.d_value},
+          .d_ff = config_.d_ff,
+          .activation = config_.activation,
+          .norm = config_.norm,
+          .layer_norm_eps = config_.layer_norm_eps,
+          .dropout = config_.dropout};
+}
+
+EmbeddingConfig TransformerModel::embedding_config(int64_t vocabulary_size) const {
+  return {.vocabulary_size = vocabulary_size,
+          .d_model = config_.d_model,
+          .positions = config_.positions,
+          .max_length = config_.max_length,
+          .position_offset = config_.position_offset,
+          .token_types = config_.token_types,
+          .scale = config_.scale_embeddings};
+}
+
+void initialise(TransformerModel& model, uint64_t seed) {
+  const torch::NoGradGuard no_grad;
+  for (auto& entry : model.named_parameters()) {
+    const std::string& name = entry.key();
+    torch::Tensor& parameter = entry.value();
+    if (name.find("norm.") != std::string::npos) {
+      parameter.fill_(name.ends_with(".weight") ? 1.0 : 0.0);
+    } else if (name.ends_with(".bias")) {
+      parameter.zero_();
+    } else {
+      Random random(seed, "model/init/" + name);
+      if (holds_vectors(name)) {
+        const double deviation = 1.0 / std::sqrt(static_cast<double>(model.sizes().d_model));
+        fill(parameter, [&] { return deviation * random.normal(); });
+      } else {
+        const double limit = std::sqrt(6.0 / static_cast<double>(parameter.size(0) + parameter.size(1)));
+        fill(parameter, [&] { return limit * (2.0 * random.uniform() - 1.0); });
+      }
+    }
+  }
+}
+
+}  // namespace headprune
