@@ -23,10 +23,6 @@ struct AlignedFiles {
     v("dev", dev, "files of the dev part", not_empty);
     v("test", test, "files of the test part", not_empty);
   }
-  const std::string& of(Part part) const {
-    if (part == Part::train) return train;
-    return part == Part::dev ? dev : test;
-  }
 };
 
 /// Absent ones have a default, so that one that was written beside a model's file can be told.
@@ -143,7 +139,7 @@ class AlignedSource : public DataSource {
   using TokenizerPtr = std::shared_ptr<const TranslationTokenizer>;
 
   std::filesystem::path file_of(Part part, const std::string& language) const {
-    return options_.path / (options_.files.of(part) + "." + language);
+    return options_.path / (part_of(options_.files, part) + "." + language);
   }
   AlignedTexts read_part(Part part) const;
   TokenizerPtr read_vocabulary() const;

@@ -20,6 +20,13 @@ struct EnumNames<Part> {
 };
 inline constexpr std::array kParts = {Part::train, Part::dev, Part::test};
 
+/// That of one part, of an options struct with one field a part: train, dev, test.
+template <class Parts>
+const auto& part_of(const Parts& parts, Part part) {
+  if (part == Part::train) return parts.train;
+  return part == Part::dev ? parts.dev : parts.test;
+}
+
 /// The part that each role reads.
 struct RoleParts {
   Part score = Part::train, select = Part::dev, report = Part::test;

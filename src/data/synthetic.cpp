@@ -27,10 +27,6 @@ struct SyntheticCounts {
     v("dev", dev, "examples of the dev part", at_least(1));
     v("test", test, "examples of the test part", at_least(1));
   }
-  int64_t of(Part part) const {
-    if (part == Part::train) return train;
-    return part == Part::dev ? dev : test;
-  }
 };
 
 namespace {
@@ -121,7 +117,7 @@ Example SyntheticSource::draw(Random& random) const {
 std::vector<Example> SyntheticSource::generate(Part part, const LoadInput& input) const {
   Random random(input.seed, fmt::format("data/synthetic/{}", enum_name(part)));
   std::vector<Example> examples;
-  while (static_cast<int64_t>(examples.size()) < options_.examples.of(part)) {
+  while (static_cast<int64_t>(examples.size()) < part_of(options_.examples, part)) {
     Example example = draw(random);
     if (home_of(example.tokens) == part) examples.push_back(std::move(example));
   }

@@ -33,10 +33,6 @@ struct TextFractions {
     // Decimal fractions do not add up exactly.
     return train + dev + test <= 1 + 1e-9 ? std::string() : "the fractions add up to more than 1";
   }
-  double of(Part part) const {
-    if (part == Part::train) return train;
-    return part == Part::dev ? dev : test;
-  }
 };
 
 namespace {
@@ -136,7 +132,7 @@ Dataset TextSource::load(const LoadInput& input) const {
   double fraction = 0;
   size_t begin = 0;
   for (const Part part : kParts) {
-    fraction += options_.fractions.of(part);
+    fraction += part_of(options_.fractions, part);
     const auto end = std::min(static_cast<size_t>(fraction * static_cast<double>(units.size()) + 0.5), units.size());
     cuts[static_cast<size_t>(part)].assign(units.begin() + static_cast<std::ptrdiff_t>(begin),
                                            units.begin() + static_cast<std::ptrdiff_t>(end));

@@ -47,10 +47,6 @@ struct TsvCuts {
     v("dev", dev, "cut the dev part from another");
     v("test", test, "cut the test part from another");
   }
-  const std::optional<TsvCut>& of(Part part) const {
-    if (part == Part::train) return train;
-    return part == Part::dev ? dev : test;
-  }
 };
 
 namespace {
@@ -152,19 +148,19 @@ class TsvSource : public DataSource {
 CrossProblems TsvSource::Options::problems() const {
   CrossProblems found;
   for (const Part part : kParts) {
-    const auto& one = cut.of(part);
+    const auto& one = part_of(cut, part);
     if (!one) continue;
     const std::string key = fmt::format("cut.{}.from", enum_name(part));
     if (one->from == part)
       found.emplace_back(key, "a part cannot be cut from itself");
-    else if (cut.of(one->from))
+    else if (part_of(cut, one->from))
       found.emplace_back(key,
                          fmt::format("the {} part is cut itself; name a part that has a file", enum_name(one->from)));
   }
   for (const Part from : kParts) {
     double sum = 0;
     for (const Part part : kParts)
-      if (const auto& one = cut.of(part); one && one->from == from) sum += one->fraction;
+      if (const auto& one = part_of(cut, part); one && one->from == from) sum += one->fraction;
     if (sum >= 1)
       found.emplace_back("cut",
                          fmt::format("the cuts leave nothing of the {} part; lower the fractions", enum_name(from)));
@@ -177,9 +173,7 @@ CrossProblems TsvSource::Options::problems() const {
 
 std::filesystem::path TsvSource::file_of(Part part) const {
   if (!fs::is_directory(options_.path)) return part == Part::train ? options_.path : fs::path();
-  const TsvFiles& names = options_.files;
-  if (part == Part::train) return options_.path / names.train;
-  return options_.path / (part == Part::dev ? names.dev : names.test);
+  return options_.path / part_of(options_.files, part);
 }
 
 bool TsvSource::has_file(Part part) const {
@@ -191,7 +185,7 @@ bool TsvSource::has_file(Part part) const {
 bool TsvSource::needed(Part part) const {
   if (options_.roles.uses(part)) return true;
   return std::any_of(kParts.begin(), kParts.end(), [&](Part other) {
-    const auto& cut = options_.cut.of(other);
+    const auto& cut = part_of(options_.cut, other);
     return cut && cut->from == part && options_.roles.uses(other);
   });
 }
@@ -201,7 +195,7 @@ std::vector<InputFile> TsvSource::inputs() const {
   for (const Part part : kParts) {
     if (!needed(part)) continue;
     const char* name = enum_name(part);
-    const bool cut = options_.cut.of(part).has_value();
+    const bool cut = part_of(options_.cut, part).has_value();
     if (has_file(part) && cut)
       fail(ExitCode::usage, "data.cut.{} would replace the file {}; remove the cut, or name another data.files.{}",
            name, file_of(part).string(), name);
@@ -231,13 +225,13 @@ PartRows TsvSource::read_part(Part part) const {
 }
 
 void TsvSource::cut_part(Part part, AllRows& all, uint64_t seed, Dataset& dataset) const {
-  const TsvCut& cut = *options_.cut.of(part);
+  const TsvCut& cut = *part_of(options_.cut, part);
   PartRows& from = all[static_cast<size_t>(cut.from)];
   PartRows& to = all[static_cast<size_t>(part)];
   // Fractions are of the file: a second cut from the same part counts what the first one took.
   auto original = static_cast<int64_t>(from.rows.size());
   for (const Part before : kParts)
-    if (const auto& one = options_.cut.of(before); before < part && one && one->from == cut.from)
+    if (const auto& one = part_of(options_.cut, before); before < part && one && one->from == cut.from)
       original += static_cast<int64_t>(all[static_cast<size_t>(before)].rows.size());
   const auto count = static_cast<int64_t>(cut.fraction * static_cast<double>(original) + 0.5);
   const std::string stream = fmt::format("data/cut/{}", enum_name(part));
@@ -363,7 +357,7 @@ Dataset TsvSource::load(const LoadInput& input) const {
   for (const Part part : kParts)
     if (needed(part) && has_file(part)) rows[static_cast<size_t>(part)] = read_part(part);
   for (const Part part : kParts) {
-    if (!options_.cut.of(part)) continue;
+    if (!part_of(options_.cut, part)) continue;
     if (needed(part))
       cut_part(part, rows, input.seed, dataset);
     else

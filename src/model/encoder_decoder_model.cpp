@@ -26,13 +26,9 @@ DecoderLayer::DecoderLayer(const LayerConfig& config)
       cross_(register_module("cross_attention",
                              std::make_shared<Attention>(config.d_model, config.layout, config.dropout))),
       feed_forward_(register_module("feed_forward", std::make_shared<FeedForward>(config))) {
-  const auto residual = [&](const char* name) {
-    return Residual{config.norm, config.dropout,
-                    register_module(name, std::make_shared<LayerNorm>(config.d_model, config.layer_norm_eps))};
-  };
-  around_self_ = residual("attention_norm");
-  around_cross_ = residual("cross_attention_norm");
-  around_feed_forward_ = residual("feed_forward_norm");
+  around_self_ = make_residual(*this, "attention_norm", config);
+  around_cross_ = make_residual(*this, "cross_attention_norm", config);
+  around_feed_forward_ = make_residual(*this, "feed_forward_norm", config);
 }
 
 BlockHalf DecoderLayer::attend_self(const torch::Tensor& x, bool weights) {

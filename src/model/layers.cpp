@@ -72,16 +72,17 @@ torch::Tensor Residual::add(const torch::Tensor& x, const torch::Tensor& added, 
   return order == NormOrder::post ? norm->forward(sum) : sum;
 }
 
+Residual make_residual(torch::nn::Module& owner, const std::string& name, const LayerConfig& config) {
+  return {config.norm, config.dropout,
+          owner.register_module(name, std::make_shared<LayerNorm>(config.d_model, config.layer_norm_eps))};
+}
+
 Block::Block(const LayerConfig& config)
     : attention_(
           register_module("attention", std::make_shared<Attention>(config.d_model, config.layout, config.dropout))),
       feed_forward_(register_module("feed_forward", std::make_shared<FeedForward>(config))) {
-  const auto residual = [&](const char* name) {
-    return Residual{config.norm, config.dropout,
-                    register_module(name, std::make_shared<LayerNorm>(config.d_model, config.layer_norm_eps))};
-  };
-  around_attention_ = residual("attention_norm");
-  around_feed_forward_ = residual("feed_forward_norm");
+  around_attention_ = make_residual(*this, "attention_norm", config);
+  around_feed_forward_ = make_residual(*this, "feed_forward_norm", config);
 }
 
 BlockHalf Block::attend(const torch::Tensor& x, const Visibility& visibility, bool weights, bool first_only) {

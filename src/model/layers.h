@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "config/fields.h"
 #include "core/torch.h"
@@ -23,7 +24,7 @@ struct EnumNames<Activation> {
 torch::Tensor activate(const torch::Tensor& x, Activation activation);
 
 /// Where layer normalization stands: before each part of a block (and once more after the last block), or after each
-/// sum of a part with its input (and once after the embeddings).
+/// sum of a part with its input (and once after the embeddings; an encoder-decoder has none there).
 enum class NormOrder { pre, post };
 template <>
 struct EnumNames<NormOrder> {
@@ -120,6 +121,9 @@ struct Residual {
   torch::Tensor read(const torch::Tensor& x) const { return order == NormOrder::pre ? norm->forward(x) : x; }
   torch::Tensor add(const torch::Tensor& x, const torch::Tensor& added, bool training) const;  // [B, T, C]
 };
+
+/// With a normalization of its own, registered with `owner` as `name`.
+Residual make_residual(torch::nn::Module& owner, const std::string& name, const LayerConfig& config);
 
 /// Attention and feed-forward with their residual connections.
 class Block : public torch::nn::Module {

@@ -66,14 +66,14 @@ ExperimentPlan plan_experiment(const Experiment& experiment, const Dataset& data
   plan.points = 1;  // the base
   int64_t kept_models = 0;
   int64_t scorings = experiment.score.methods.empty() ? 0 : 1;
-  plan.train_steps = training_steps(experiment, dataset);
+  const int64_t training = training_steps(experiment, dataset);  // lays out a whole epoch: asked for once
+  plan.train_steps = training;
   for (const auto& item : experiment.prune.sweeps) {
     const auto rule = item.make();
     if (const auto step = rule->at_step()) {
-      if (*step > training_steps(experiment, dataset))
+      if (*step > training)
         fail(ExitCode::usage, "sweep {} is about the model at_step {}, but {}", item.label, *step,
-             experiment.train ? fmt::format("training has {} steps", training_steps(experiment, dataset))
-                              : "the experiment has no section train");
+             experiment.train ? fmt::format("training has {} steps", training) : "the experiment has no section train");
       ++kept_models;
     }
     const SweepPlan sweep = rule->plan(blocks, chosen_methods(scored, rule->methods()));

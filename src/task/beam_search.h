@@ -21,8 +21,10 @@ struct BeamSearch {
 /// are looked at, best first: one of the first `width` that ends its text is set aside, and the first `width` that do
 /// not end go on. A sentence is done once `width` texts are set aside, or when its texts have `limits` tokens, end
 /// token included, where those that go on count as they stand. Of those set aside, the one with the largest log P(Y) /
-/// lp(Y) is the result; |Y| counts the end token. Ties: the token with the lower id, the hypothesis that was better
-/// before. A sentence whose logits are not finite writes nothing. `gates` as in HeadProbe, [H] each.
+/// lp(Y) is the result; |Y| counts the end token. `gates` as in HeadProbe, [H] each.
+///
+/// Of equal continuations the hypothesis that was better before comes first, then the token with the lower id; which of
+/// more equal tokens than are looked at is torch's choice. A sentence whose logits give a NaN writes nothing.
 std::vector<std::vector<int64_t>> write_texts(SequenceWriter& writer, WriterState state, const PerBlock& gates,
                                               const BeamSearch& search, const std::vector<int64_t>& limits);
 

@@ -1,6 +1,4 @@
 // `classification`: one label for each sequence.
-#include <set>
-
 #include "task/losses.h"
 #include "task/metrics.h"
 
@@ -28,11 +26,7 @@ class Classification : public Task {
         "two, else the mean over labels) and matthews",
         not_empty);
     }
-    CrossProblems problems() const {
-      const std::set<ClassificationMetric> distinct(metrics.begin(), metrics.end());
-      if (distinct.size() == metrics.size()) return {};
-      return {{"metrics", "a metric is listed twice"}};
-    }
+    CrossProblems problems() const { return repeated_metrics(metrics); }
   };
 
   explicit Classification(Options options) : options_(std::move(options)) {}

@@ -1,6 +1,5 @@
 // `language_modelling`: the next token at every position.
 #include <numbers>
-#include <set>
 
 #include "task/losses.h"
 #include "task/metrics.h"
@@ -15,7 +14,7 @@ struct EnumNames<LanguageMetric> {
                                                                      {"bits_per_char", LanguageMetric::bits_per_char}};
 };
 
-class LanguageModelling : public Task {
+class LanguageModelling : public TokenTask {
  public:
   struct Options {
     std::vector<LanguageMetric> metrics = {LanguageMetric::loss, LanguageMetric::perplexity,
@@ -28,11 +27,7 @@ class LanguageModelling : public Task {
         "exponential) and bits_per_char (loss / ln 2; of byte data, bits per byte)",
         not_empty);
     }
-    CrossProblems problems() const {
-      const std::set<LanguageMetric> distinct(metrics.begin(), metrics.end());
-      if (distinct.size() == metrics.size()) return {};
-      return {{"metrics", "a metric is listed twice"}};
-    }
+    CrossProblems problems() const { return repeated_metrics(metrics); }
   };
 
   explicit LanguageModelling(Options options) : options_(std::move(options)) {}
@@ -43,18 +38,6 @@ class LanguageModelling : public Task {
     for (const LanguageMetric metric : options_.metrics)
       all.push_back({.name = enum_name(metric), .higher_is_better = false});
     return all;
-  }
-
-  torch::Tensor example_losses(const torch::Tensor& values, const Batch& batch) const override {
-    return cross_entropy_by_example(values, batch.targets);  // [B]
-  }
-
-  torch::Tensor training_loss(const torch::Tensor& values, const Batch& batch, double label_smoothing) const override {
-    return mean_cross_entropy(values, batch.targets, label_smoothing);
-  }
-
-  Outcomes outcomes(const torch::Tensor& values, const Batch& batch) const override {
-    return token_outcomes(example_losses(values, batch), batch);
   }
 
   std::vector<MetricResult> evaluate(const MetricInput& input) const override {

@@ -17,12 +17,20 @@ torch::Tensor mean_cross_entropy(const torch::Tensor& logits, const torch::Tenso
                                 label_smoothing);
 }
 
-Outcomes token_outcomes(const torch::Tensor& losses, const Batch& batch) {
-  const torch::Tensor values = losses.to(torch::kCPU, torch::kFloat64);                               // [B]
+torch::Tensor TokenTask::example_losses(const torch::Tensor& values, const Batch& batch) const {
+  return cross_entropy_by_example(values, batch.targets);  // [B]
+}
+
+torch::Tensor TokenTask::training_loss(const torch::Tensor& values, const Batch& batch, double label_smoothing) const {
+  return mean_cross_entropy(values, batch.targets, label_smoothing);
+}
+
+Outcomes TokenTask::outcomes(const torch::Tensor& values, const Batch& batch) const {
+  const torch::Tensor losses = example_losses(values, batch).to(torch::kCPU, torch::kFloat64);        // [B]
   const torch::Tensor weights = batch.targets.ne(kNoTarget).sum(1).to(torch::kCPU, torch::kFloat64);  // [B]
   Outcomes all(static_cast<size_t>(batch.size()));
   for (size_t i = 0; i < all.size(); ++i) {
-    all[i].loss = values.const_data_ptr<double>()[i];
+    all[i].loss = losses.const_data_ptr<double>()[i];
     all[i].weight = weights.const_data_ptr<double>()[i];
   }
   return all;

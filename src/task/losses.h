@@ -1,4 +1,4 @@
-// Losses per example, shared by the tasks.
+// Losses per example, shared by the tasks, and what all tasks that predict tokens do.
 #pragma once
 
 #include "task/task.h"
@@ -13,10 +13,16 @@ torch::Tensor cross_entropy_by_example(const torch::Tensor& logits, const torch:
 /// over all K. Scalar.
 torch::Tensor mean_cross_entropy(const torch::Tensor& logits, const torch::Tensor& targets, double label_smoothing);
 
-/// Outcomes of a task that predicts tokens: `losses` [B] are those of cross_entropy_by_example().
-Outcomes token_outcomes(const torch::Tensor& losses, const Batch& batch);
-
 /// l(x) of regression: (values [B, 1] - numbers [B]) squared, in the type of `values`. Differentiable. [B]
 torch::Tensor squared_errors(const torch::Tensor& values, const torch::Tensor& numbers);
+
+/// A task whose batches have targets at positions: the loss of logits [B, T, vocabulary].
+class TokenTask : public Task {
+ public:
+  torch::Tensor example_losses(const torch::Tensor& values, const Batch& batch) const override;  // [B]
+  torch::Tensor training_loss(const torch::Tensor& values, const Batch& batch, double label_smoothing) const override;
+  /// Loss and weight of each example.
+  Outcomes outcomes(const torch::Tensor& values, const Batch& batch) const override;
+};
 
 }  // namespace headprune

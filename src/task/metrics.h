@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <variant>
 #include <vector>
@@ -42,6 +43,13 @@ class SharedBootstrap {
   mutable uint64_t seed_ = 0;
   mutable std::map<std::string, Base> bases_;  // by metric
 };
+
+/// The rule that a task's `metrics` are all different.
+template <class Metric>
+CrossProblems repeated_metrics(const std::vector<Metric>& metrics) {
+  if (std::set<Metric>(metrics.begin(), metrics.end()).size() == metrics.size()) return {};
+  return {{"metrics", "a metric is listed twice"}};
+}
 
 /// Number of labels: what the outcomes say, or else one more than the largest label that occurs.
 int64_t label_count(const Outcomes& outcomes);

@@ -1,7 +1,6 @@
 // `regression`: one number for each sequence, by the squared error (transformers: num_labels 1, problem_type
 // regression).
 #include <cmath>
-#include <set>
 
 #include "task/losses.h"
 #include "task/metrics.h"
@@ -52,11 +51,7 @@ class Regression : public Task {
         "their predictions), loss (mean squared error) and mae (mean absolute error)",
         not_empty);
     }
-    CrossProblems problems() const {
-      const std::set<RegressionMetric> distinct(metrics.begin(), metrics.end());
-      if (distinct.size() == metrics.size()) return {};
-      return {{"metrics", "a metric is listed twice"}};
-    }
+    CrossProblems problems() const { return repeated_metrics(metrics); }
   };
 
   explicit Regression(Options options) : options_(std::move(options)) {}

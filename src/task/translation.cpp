@@ -1,6 +1,5 @@
 // `translation`: a text from another.
 #include <algorithm>
-#include <set>
 
 #include "data/translation_tokenizer.h"
 #include "task/beam_search.h"
@@ -44,7 +43,7 @@ int64_t longest_text(int64_t source_tokens) { return 2 * source_tokens + 10; }
 
 }  // namespace
 
-class Translation : public Task {
+class Translation : public TokenTask {
  public:
   struct Options {
     std::vector<TranslationMetric> metrics = {TranslationMetric::bleu, TranslationMetric::loss};
@@ -64,11 +63,7 @@ class Translation : public Task {
         "power of (5 + length) / 6 by which a text's log probability is divided (Wu et al. 2016); 0: none",
         at_least(0));
     }
-    CrossProblems problems() const {
-      const std::set<TranslationMetric> distinct(metrics.begin(), metrics.end());
-      if (distinct.size() == metrics.size()) return {};
-      return {{"metrics", "a metric is listed twice"}};
-    }
+    CrossProblems problems() const { return repeated_metrics(metrics); }
   };
 
   explicit Translation(Options options) : options_(std::move(options)) {}
@@ -93,18 +88,6 @@ class Translation : public Task {
       if (metric == TranslationMetric::chrf) all["chrf"] = kChrfSignature;
     }
     return all;
-  }
-
-  torch::Tensor example_losses(const torch::Tensor& values, const Batch& batch) const override {
-    return cross_entropy_by_example(values, batch.targets);  // [B]
-  }
-
-  torch::Tensor training_loss(const torch::Tensor& values, const Batch& batch, double label_smoothing) const override {
-    return mean_cross_entropy(values, batch.targets, label_smoothing);
-  }
-
-  Outcomes outcomes(const torch::Tensor& values, const Batch& batch) const override {
-    return token_outcomes(example_losses(values, batch), batch);
   }
 
   void write(const WriteInput& input, Outcomes& outcomes) const override {
