@@ -7,16 +7,18 @@ HfGolden::HfGolden(const std::string& name) : folder(fs::path(HEADPRUNE_SOURCE_D
   if (!expected.contains("batch")) return;
   const Json& batch = expected["batch"];
   for (size_t i = 0; i < batch["lengths"].size(); ++i) {
-    const auto length = batch["lengths"][i].get<std::ptrdiff_t>();
-    const auto cut = [&](const char* key) {
+    const auto cut = [&](const char* key, const char* lengths = "lengths") {
       auto values = batch[key][i].get<std::vector<int64_t>>();
-      values.resize(static_cast<size_t>(length));
+      values.resize(batch[lengths][i].get<size_t>());
       return values;
     };
     Example example;
     example.tokens = cut("tokens");
     if (batch.contains("token_types")) example.token_types = cut("token_types");
-    if (batch.contains("labels")) {
+    if (batch.contains("decoder_tokens")) {
+      example.decoder_tokens = cut("decoder_tokens", "decoder_lengths");
+      example.targets = batch["targets"][i].get<std::vector<int64_t>>();
+    } else if (batch.contains("labels")) {
       example.label = batch["labels"][i].get<int64_t>();
     } else if (batch.contains("numbers")) {
       example.number = batch["numbers"][i].get<double>();
@@ -42,6 +44,15 @@ int64_t HfGolden::outputs() const {
 }
 
 HeadSet heads_of(const Json& layers, Kind kind) { return HeadSet::from_json({{to_string(kind), layers}}); }
+
+torch::Tensor example_losses(const torch::Tensor& values, const Batch& batch) {
+  if (batch.numbers.defined()) return (values.squeeze(1) - batch.numbers).square();
+  if (batch.labels.defined()) return at::cross_entropy_loss(values, batch.labels, {}, at::Reduction::None);
+  const torch::Tensor each =
+      at::cross_entropy_loss(values.flatten(0, 1), batch.targets.flatten(), {}, at::Reduction::None, kNoTarget);
+  const torch::Tensor counts = batch.targets.ne(kNoTarget).sum(1);
+  return each.view_as(batch.targets).sum(1) / counts;
+}
 
 torch::Tensor tensor_of(const Json& json) {
   if (!json.is_array()) return torch::tensor(json.get<double>(), torch::kFloat64);

@@ -1,4 +1,5 @@
-// Small random models that transformers wrote, and what it computed with them (tests/golden/make_hf_models.py).
+// Small random models that transformers wrote, and what it computed with them (tests/golden/make_hf_models.py,
+// make_marian.py).
 #pragma once
 
 #include <string>
@@ -21,12 +22,15 @@ struct HfGolden {
   explicit HfGolden(const std::string& name);
   Batch batch() const;                 // all examples, padded
   Batch alone(int64_t example) const;  // one, unpadded
-  int64_t outputs() const;             // labels; 1 for regression; 0 for a language model
+  int64_t outputs() const;             // labels; 1 for regression; 0 for a model of sequences
   std::shared_ptr<TransformerModel> model() const { return load_model(read_model_folder(folder), torch::kCPU); }
 };
 
 /// {"0":[1],"2":[0,3]} as heads of blocks of `kind`.
 HeadSet heads_of(const Json& layers, Kind kind);
+
+/// Squared error of each example, or mean cross-entropy: of its label, or over its targets. [B]
+torch::Tensor example_losses(const torch::Tensor& values, const Batch& batch);
 
 /// Nested lists as float64.
 torch::Tensor tensor_of(const Json& json);

@@ -25,16 +25,6 @@ void check_equal(const NamedTensors& a, const NamedTensors& b) {
   }
 }
 
-/// Squared error of each example, or mean cross-entropy: of its label, or over its targets. [B]
-torch::Tensor losses(const torch::Tensor& values, const Batch& batch) {
-  if (batch.numbers.defined()) return (values.squeeze(1) - batch.numbers).square();
-  if (batch.labels.defined()) return at::cross_entropy_loss(values, batch.labels, {}, at::Reduction::None);
-  const torch::Tensor each =
-      at::cross_entropy_loss(values.flatten(0, 1), batch.targets.flatten(), {}, at::Reduction::None, kNoTarget);
-  const torch::Tensor counts = batch.targets.ne(kNoTarget).sum(1);
-  return each.view_as(batch.targets).sum(1) / counts;
-}
-
 }  // namespace
 
 TEST_CASE("logits are those of transformers, padded and alone", "[hf]") {
@@ -83,7 +73,7 @@ TEST_CASE("losses and their gradients in every gate are those of transformers in
     HeadProbe probe;
     for (const BlockHeads& block : model->blocks())
       probe.gates.push_back(torch::ones({batch.size(), block.count()}, torch::kFloat64).requires_grad_());
-    const torch::Tensor each = losses(model->forward(batch, probe).values, batch);
+    const torch::Tensor each = example_losses(model->forward(batch, probe).values, batch);
     CHECK((each - tensor_of(golden.expected["losses"])).abs().max().item<double>() < 1e-7);
     const auto gradients = torch::autograd::grad({each.sum()}, probe.gates);
     const torch::Tensor expected = tensor_of(golden.expected["gate_gradients"]);  // [N, L, H]

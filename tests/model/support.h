@@ -128,4 +128,23 @@ inline torch::Tensor real_logits(Model& model, const Batch& batch, const HeadPro
   return values.dim() == 2 ? values : values.index({batch.predicted()});
 }
 
+/// Gates of 0 give the logits of heads that are gone, and of zeroed columns of the output projection, on a model whose
+/// values are 2 wide; `full` are the intact model's, which come out again afterwards.
+inline void check_masked_equals_removed(TransformerModel& intact, const Batch& batch, const HeadSet& removed,
+                                        const torch::Tensor& full) {
+  const Blocks blocks = intact.blocks();
+  const HeadProbe probe{.gates = mask_gates(blocks, removed, torch::kCPU)};
+  const torch::Tensor masked = real_logits(intact, batch, probe);
+  const auto pruned = intact.copy();
+  pruned->remove_heads(removed);
+  CHECK(max_difference(masked, real_logits(*pruned, batch)) < 1e-5);
+  CHECK(max_difference(masked, full) > 1e-3);
+  const auto zeroed = intact.copy();
+  for (size_t b = 0; b < blocks.size(); ++b)
+    for (const int64_t head : removed.in_block(blocks[b].id))
+      zeroed->attention(b).output().weight.narrow(1, 2 * head, 2).zero_();
+  CHECK(max_difference(masked, real_logits(*zeroed, batch)) < 1e-5);
+  CHECK(torch::equal(full, real_logits(intact, batch)));
+}
+
 }  // namespace headprune::testing

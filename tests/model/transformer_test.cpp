@@ -45,20 +45,7 @@ TEST_CASE("masked equals removed, for one head, many, a block and the whole mode
                             head_set(kind, {{1, 0}, {1, 1}, {1, 2}}), HeadSet(all_heads(transformer_blocks(config)))};
     const auto intact = small_model(config);
     const torch::Tensor full = real_logits(*intact, batch);
-    for (const HeadSet& removed : sets) {
-      const HeadProbe probe{.gates = mask_gates(intact->blocks(), removed, torch::kCPU)};
-      const torch::Tensor masked = real_logits(*intact, batch, probe);
-      const auto pruned = intact->copy();
-      pruned->remove_heads(removed);
-      CHECK(max_difference(masked, real_logits(*pruned, batch)) < 1e-5);
-      CHECK(max_difference(masked, full) > 1e-3);
-      // And as zeroed columns of the output projection.
-      const auto zeroed = intact->copy();
-      for (const HeadId& head : removed.heads())
-        zeroed->attention(static_cast<size_t>(head.block.layer)).output().weight.narrow(1, 2 * head.head, 2).zero_();
-      CHECK(max_difference(masked, real_logits(*zeroed, batch)) < 1e-5);
-      CHECK(torch::equal(full, real_logits(*intact, batch)));
-    }
+    for (const HeadSet& removed : sets) check_masked_equals_removed(*intact, batch, removed, full);
   }
 }
 
