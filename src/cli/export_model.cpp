@@ -31,13 +31,20 @@ fs::path model_of(const fs::path& run, const Record& record, int64_t seed) {
   return path.is_absolute() ? path : run / path;
 }
 
+/// The model folder of a training step that a sweep is about.
+fs::path earlier_weights_of(const fs::path& run, const PointResult& point) {
+  fs::path folder = run / step_folder(point.spec.seed, *point.spec.at_step);
+  if (!fs::exists(folder))
+    fail(ExitCode::run_failed, "{} is gone: point {} is about the weights kept there", folder.string(), point.point);
+  return folder;
+}
+
 /// The model folder of a point that was trained on after pruning.
 fs::path own_weights_of(const fs::path& run, const PointResult& point) {
   if (point.weights.empty())
     fail(ExitCode::run_failed,
-         "point {} was evaluated on weights of its own, fine-tuned or of an earlier training step, and those were not "
-         "kept with it; set keep_weights: last or all in an iterative sweep and run again, or export a point of a "
-         "one_shot sweep without at_step",
+         "point {} was evaluated on fine-tuned weights of its own, and those were not kept with it; set keep_weights: "
+         "last or all in the iterative sweep and run again, or export a point of a one_shot sweep",
          point.point);
   if (!fs::exists(run / point.weights))
     fail(ExitCode::run_failed, "{} is gone: the weights of point {} were kept there", (run / point.weights).string(),
@@ -64,7 +71,9 @@ ExitCode export_model_of(const CommandLine& line, const ExportArguments& argumen
   if (!fs::exists(run / kRunJson)) fail(ExitCode::usage, "{} is not a run folder (no run.json)", run.string());
   const Record record = read_record(run);
   const PointResult& point = find_point(record, arguments.point);
-  const fs::path model = point.fine_tuned ? own_weights_of(run, point) : model_of(run, record, point.spec.seed);
+  const fs::path model = point.fine_tuned     ? own_weights_of(run, point)
+                         : point.spec.at_step ? earlier_weights_of(run, point)
+                                              : model_of(run, record, point.spec.seed);
   if (model.is_absolute()) require_unchanged(read_run_context(run).inputs);
   const ExportResult result =
       export_model({.model = model,

@@ -42,8 +42,8 @@ class OneShot final : public PruneRule {
     for (const MethodDraws& method : input.methods) {
       for (int64_t draw = 0; draw < method.draws; ++draw) {
         const Curve curve{input, method.label, draw, limits, count_heads(blocks, limits.kinds)};
-        if (input.own_weights && all_done(curve, list.targets)) continue;
-        const Importance scores = input.own_weights
+        if (input.at_step && all_done(curve, list.targets)) continue;
+        const Importance scores = input.at_step
                                       ? input.host.score_again(input.model, method.label, draw, {}, input.sweep, 0)
                                       : input.host.intact_scores(method.label, draw);
         const std::vector<HeadId> order = ascending_order(blocks, scores.values, {}, limits.kinds);
@@ -54,7 +54,6 @@ class OneShot final : public PruneRule {
             point.forward = scores.forward;
             point.backward = scores.backward;
           }
-          point.fine_tuned = input.own_weights;
           if (!input.host.done(point.spec)) input.host.evaluate(input.model, point);
         }
       }

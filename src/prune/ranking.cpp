@@ -17,6 +17,7 @@ PlannedPoint curve_point(const Curve& curve, int64_t step, const HeadSet& remove
   point.spec.draw = curve.draw;
   point.spec.sweep = curve.input.sweep;
   point.spec.rule = curve.input.rule;
+  point.spec.at_step = curve.input.at_step;
   point.spec.kind = kinds_text(curve.limits.kinds);
   point.spec.heads_removed = removed.size();
   point.step = step;

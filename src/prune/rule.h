@@ -24,7 +24,7 @@ struct PlannedPoint {
   int64_t heads_total = 0;
   HeadSet removed;
   int64_t forward = 0, backward = 0;  // passes spent to get here: scoring and fine-tuning
-  bool fine_tuned = false;            // weights differ from the intact model's: never merged with an equal mask
+  bool fine_tuned = false;            // weights differ from SweepInput::model's: never merged with an equal mask
   bool keep_weights = false;          // fine-tuned ones, so that the point can be exported
 };
 
@@ -36,7 +36,7 @@ class SweepHost {
   virtual bool done(const PointSpec& spec) const = 0;
   /// Evaluates on the report split and records. Looks for a stop request first.
   virtual void evaluate(Model& model, const PlannedPoint& point) = 0;
-  /// Scores of the intact model, computed in the score stage.
+  /// Scores of the model that the run ends with, computed in the score stage.
   virtual Importance intact_scores(const std::string& method, int64_t draw) = 0;
   /// Scores again with `removed` gone, under the model's present weights; recorded under (sweep, step).
   virtual Importance score_again(Model& model, const std::string& method, int64_t draw, const HeadSet& removed,
@@ -54,10 +54,10 @@ struct MethodDraws {
 
 struct SweepInput {
   int64_t seed = 0;
-  std::string sweep;                 // label
-  std::string rule;                  // plug-in name
-  Model& model;                      // intact; a rule that trains works on a copy
-  bool own_weights = false;          // they are not the run's: scores and outcomes of the intact model say nothing here
+  std::string sweep;               // label
+  std::string rule;                // plug-in name
+  Model& model;                    // intact; a rule that trains works on a copy
+  std::optional<int64_t> at_step;  // its weights are those after so many training steps: intact_scores() are of others
   std::vector<MethodDraws> methods;  // those the sweep asks for, all known
   SweepHost& host;
 };

@@ -67,8 +67,8 @@ struct Record {
   /// "queued" before the first attempt, "running" during one (or after a kill), "interrupted", or run_done's state.
   std::string state() const;
 
-  /// The unpruned point of a seed; null while it is missing.
-  const PointResult* base(int64_t seed) const;
+  /// The unpruned point of a point's seed and weights, which it is compared with; null while it is missing.
+  const PointResult* base(const PointSpec& spec) const;
   /// Points begun and neither done, failed nor skipped: a kill or a signal came between.
   std::vector<std::string> interrupted_points() const;
   bool stage_done(const std::string& stage, std::optional<int64_t> seed) const;

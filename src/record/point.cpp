@@ -76,6 +76,7 @@ Json PointSpec::to_json() const {
   write_optional(json, "draw", draw);
   write_text(json, "sweep", sweep);
   write_text(json, "rule", rule);
+  write_optional(json, "at_step", at_step);
   write_text(json, "table", table);
   write_text(json, "kind", kind);
   write_optional(json, "layer", layer);
@@ -91,6 +92,7 @@ PointSpec PointSpec::from_json(const Json& json) {
   spec.draw = read_optional<int64_t>(json, "draw");
   spec.sweep = read_or<std::string>(json, "sweep", "");
   spec.rule = read_or<std::string>(json, "rule", "");
+  spec.at_step = read_optional<int64_t>(json, "at_step");
   spec.table = read_or<std::string>(json, "table", "");
   spec.kind = read_or<std::string>(json, "kind", "");
   spec.layer = read_optional<int64_t>(json, "layer");

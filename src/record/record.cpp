@@ -233,9 +233,9 @@ std::string Record::state() const {
   return attempts == 0 ? "queued" : "running";
 }
 
-const PointResult* Record::base(int64_t seed) const {
+const PointResult* Record::base(const PointSpec& spec) const {
   for (const auto& [id, point] : points) {
-    if (point.spec.rule == "none" && point.spec.seed == seed) return &point;
+    if (point.spec.rule == "none" && point.spec.seed == spec.seed && point.spec.at_step == spec.at_step) return &point;
   }
   return nullptr;
 }

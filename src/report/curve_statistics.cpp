@@ -90,15 +90,9 @@ void set_from_seeds(CurveNumber& number, const Estimate& estimate) {
   number.over = "seeds";
 }
 
-std::optional<double> base_value(const Record& record, int64_t seed, const std::string& metric) {
-  const PointResult* base = record.base(seed);
-  const MetricResult* result = base == nullptr ? nullptr : base->metric(metric);
-  if (result == nullptr) return std::nullopt;
-  return result->estimate.value;
-}
-
 struct WithinRequest {
   const Record& record;
+  std::optional<int64_t> at_step;
   const std::string& metric;
   double drop = 0;
 };
@@ -107,11 +101,12 @@ CurveNumber within_over_seeds(const WithinRequest& request, const std::map<int64
   CurveNumber number;
   std::vector<double> fractions;
   for (const auto& [seed, curve] : curves) {
-    const std::optional<double> base = base_value(request.record, seed, request.metric);
-    if (!base) return number;
+    const PointResult* point = request.record.base({.seed = seed, .at_step = request.at_step});
+    const MetricResult* base = point == nullptr ? nullptr : point->metric(request.metric);
+    if (base == nullptr) return number;
     const bool higher = higher_is_better(request.record, request.metric);
     // No point within the limit: nothing could be removed.
-    fractions.push_back(largest_fraction_within(curve, *base, request.drop, higher).value_or(0));
+    fractions.push_back(largest_fraction_within(curve, base->estimate.value, request.drop, higher).value_or(0));
   }
   if (fractions.empty()) return number;
   number.value = std::accumulate(fractions.begin(), fractions.end(), 0.0) / static_cast<double>(fractions.size());
@@ -146,12 +141,12 @@ void add_within_interval(CurveNumber& number, const WithinRequest& request, cons
 
 }  // namespace
 
-std::vector<DropLimit> drop_limits(const Record& record, const std::string& metric) {
+std::vector<DropLimit> drop_limits(const Record& record, const Sweep& sweep, const std::string& metric) {
   std::vector<DropLimit> limits;
   for (const char* bounded : {"accuracy", "f1", "matthews", "pearson", "spearman"}) {
     if (metric == bounded) return {{0.01, "0.01"}, {0.02, "0.02"}, {0.05, "0.05"}};
   }
-  const std::optional<PointGroup> base = base_group(record);
+  const std::optional<PointGroup> base = base_group(record, sweep.any().at_step);
   const MetricSummary* summary = base ? base->metric(metric) : nullptr;
   if (summary == nullptr || !std::isfinite(summary->estimate.value)) return limits;
   for (const double share : {0.01, 0.02, 0.05})
@@ -173,7 +168,7 @@ std::vector<CurveStatistics> curve_statistics(const Record& record, const std::f
       control == nullptr ? std::nullopt : example_curve(record, run_folder, *control, metric);
 
   std::optional<SampleValues> base;
-  if (const PointResult* point = record.base(groups.front()->points.front().first().spec.seed))
+  if (const PointResult* point = record.base(groups.front()->points.front().first().spec))
     base = sample_values(run_folder, record, *point, metric);
   std::optional<Bootstrap> bootstrap;
   if (base) {
@@ -206,8 +201,8 @@ std::vector<CurveStatistics> curve_statistics(const Record& record, const std::f
       }
     }
     const std::map<int64_t, Curve> curves = curves_by_seed(*curve, metric);
-    for (const DropLimit& limit : drop_limits(record, metric)) {
-      const WithinRequest request{record, metric, limit.drop};
+    for (const DropLimit& limit : drop_limits(record, sweep, metric)) {
+      const WithinRequest request{record, sweep.any().at_step, metric, limit.drop};
       CurveNumber number = within_over_seeds(request, curves);
       if (resample && number.value) add_within_interval(number, request, *bootstrap, *examples, base->values);
       statistics.within.push_back(std::move(number));

@@ -33,8 +33,8 @@ struct CurveStatistics {
 };
 
 /// Drops that are tolerated: 0.01, 0.02, 0.05 for metrics between -1 and 1 (accuracy, F1, correlations), else 1 %, 2 %
-/// and 5 % of the unpruned value.
-std::vector<DropLimit> drop_limits(const Record& record, const std::string& metric);
+/// and 5 % of the value of the unpruned model that `sweep` is about.
+std::vector<DropLimit> drop_limits(const Record& record, const Sweep& sweep, const std::string& metric);
 
 /// One for each curve and control of the sweep. `run_folder` is where samples lie.
 std::vector<CurveStatistics> curve_statistics(const Record& record, const std::filesystem::path& run_folder,

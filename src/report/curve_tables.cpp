@@ -13,7 +13,7 @@ struct Measured {
 /// How a point stands to the unpruned model of its seed.
 Measured against_base(const Record& record, const PointResult& point, const MetricResult& metric) {
   Measured cells;
-  const PointResult* base = record.base(point.spec.seed);
+  const PointResult* base = record.base(point.spec);
   const MetricResult* base_metric = base == nullptr ? nullptr : base->metric(metric.name);
   if (base_metric != nullptr) cells.base = base_metric->estimate.value;
   if (!metric.difference) return cells;
@@ -50,6 +50,7 @@ std::string curve_csv(const Record& record) {
                       spec.rule,
                       point.scope,
                       spec.kind,
+                      spec.at_step,
                       point.step,
                       point.fraction,
                       spec.heads_removed,
@@ -74,20 +75,35 @@ std::string curve_csv(const Record& record) {
                       id});
     }
   }
-  return csv_text({"seed",          "method",
-                   "draw",          "sweep",
-                   "rule",          "scope",
-                   "kind",          "step",
-                   "fraction",      "heads_removed",
-                   "heads_total",   "split",
-                   "metric",        "value",
-                   "stderr",        "ci_low",
-                   "ci_high",       "n",
-                   "base",          "delta",
-                   "delta_stderr",  "delta_ci_low",
-                   "delta_ci_high", "p",
-                   "params",        "attention_flops_per_token",
-                   "forward",       "backward",
+  return csv_text({"seed",
+                   "method",
+                   "draw",
+                   "sweep",
+                   "rule",
+                   "scope",
+                   "kind",
+                   "at_step",
+                   "step",
+                   "fraction",
+                   "heads_removed",
+                   "heads_total",
+                   "split",
+                   "metric",
+                   "value",
+                   "stderr",
+                   "ci_low",
+                   "ci_high",
+                   "n",
+                   "base",
+                   "delta",
+                   "delta_stderr",
+                   "delta_ci_low",
+                   "delta_ci_high",
+                   "p",
+                   "params",
+                   "attention_flops_per_token",
+                   "forward",
+                   "backward",
                    "point"},
                   std::move(rows));
 }

@@ -101,7 +101,7 @@ Svg curve_panel(const Record& record, const Sweep& sweep, const std::string& met
   set_limits(chart, metric);
   for (const CurveGroup& curve : sweep.curves) chart.series.push_back(line_of(curve, metric));
   if (!sweep.controls.empty()) add_band(chart, sweep.controls.front(), metric);
-  const std::optional<PointGroup> base = base_group(record);
+  const std::optional<PointGroup> base = base_group(record, sweep.any().at_step);
   const MetricSummary* unpruned = base ? base->metric(metric) : nullptr;
   if (unpruned != nullptr) {
     chart.level = unpruned->estimate.value;
@@ -129,7 +129,7 @@ using TimingKey = std::tuple<int64_t, int64_t>;  // batch size, length
 /// What the intact model took, if time were proportional to attention FLOPs.
 std::optional<double> flop_prediction(const Record& record, const TimingSummary& timing, double intact) {
   if (timing.result->form != "removed" || timing.point == nullptr) return std::nullopt;
-  const PointResult* base = record.base(timing.point->spec.seed);
+  const PointResult* base = record.base(timing.point->spec);
   if (base == nullptr || base->attention_flops_per_token <= 0) return std::nullopt;
   return intact * static_cast<double>(timing.point->attention_flops_per_token) /
          static_cast<double>(base->attention_flops_per_token);

@@ -190,31 +190,46 @@ std::string sensitivity_unit(const PointSpec& spec) {
   return spec.table == "leave_one_out" && spec.head ? to_string(HeadId{block, *spec.head}) : to_string(block);
 }
 
-std::optional<PointGroup> base_group(const Record& record) {
+std::optional<PointGroup> base_group(const Record& record, std::optional<int64_t> at_step) {
   PointGroup group;
   for (const auto& [id, point] : record.points) {
-    if (point.spec.rule == "none") group.members.push_back(&point);
+    if (point.spec.rule == "none" && point.spec.at_step == at_step) group.members.push_back(&point);
   }
   if (group.members.empty()) return std::nullopt;
   finish(group);
   return group;
 }
 
+std::vector<int64_t> recorded_steps(const Record& record) {
+  std::set<int64_t> steps;
+  for (const auto& [id, point] : record.points) {
+    if (point.spec.rule == "none" && point.spec.at_step) steps.insert(*point.spec.at_step);
+  }
+  return {steps.begin(), steps.end()};
+}
+
 std::vector<CurveGroup> curve_groups(const Record& record) {
   const std::vector<std::string> methods = method_order(record);
   const std::vector<std::string> sweeps = record.facts ? record.facts->sweeps : std::vector<std::string>();
-  using Key = std::tuple<Place, Place, std::string, std::string, std::string>;
+  using Key = std::tuple<Place, Place, std::string, std::string, std::string, std::optional<int64_t>>;
   std::map<Key, std::map<int64_t, PointGroup>> found;
   for (const auto& [id, point] : record.points) {
     const PointSpec& spec = point.spec;
     if (spec.sweep.empty()) continue;
-    const Key key{place_of(sweeps, spec.sweep), place_of(methods, spec.method), spec.rule, point.scope, spec.kind};
+    const Key key{
+        place_of(sweeps, spec.sweep), place_of(methods, spec.method), spec.rule, point.scope, spec.kind, spec.at_step};
     found[key][spec.heads_removed].members.push_back(&point);
   }
   std::vector<CurveGroup> curves;
   for (auto& [key, points] : found) {
-    CurveGroup curve{std::get<1>(key).label, std::get<0>(key).label, std::get<2>(key),
-                     std::get<3>(key),       std::get<4>(key),       {}};
+    const auto& [sweep, method, rule, scope, kind, at_step] = key;
+    CurveGroup curve{.method = method.label,
+                     .sweep = sweep.label,
+                     .rule = rule,
+                     .scope = scope,
+                     .kind = kind,
+                     .at_step = at_step,
+                     .points = {}};
     for (auto& [removed, group] : points) {
       finish(group);
       curve.points.push_back(std::move(group));

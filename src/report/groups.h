@@ -45,6 +45,7 @@ struct PointGroup {
 /// A curve: points of one method in one sweep, by heads removed.
 struct CurveGroup {
   std::string method, sweep, rule, scope, kind;
+  std::optional<int64_t> at_step = {};  // of the weights that it is about; absent: the run's last
   std::vector<PointGroup> points;
 };
 
@@ -82,8 +83,10 @@ bool higher_is_better(const Record& record, const std::string& metric);
 /// tables of kinds.
 std::string sensitivity_unit(const PointSpec& spec);
 
-/// The unpruned model over all seeds; nothing while no seed has it.
-std::optional<PointGroup> base_group(const Record& record);
+/// The unpruned model over all seeds, after `at_step` training steps where that is given; nothing while no seed has it.
+std::optional<PointGroup> base_group(const Record& record, std::optional<int64_t> at_step = {});
+/// The training steps, short of the end, whose models the run evaluated; ascending.
+std::vector<int64_t> recorded_steps(const Record& record);
 /// Sweeps and methods in the order of the configuration.
 std::vector<CurveGroup> curve_groups(const Record& record);
 /// Tables in the order of the configuration; within one, by method, block, head, heads removed.

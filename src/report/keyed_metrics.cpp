@@ -1,5 +1,7 @@
 #include "report/keyed_metrics.h"
 
+#include <fmt/format.h>
+
 #include "report/groups.h"
 #include "report/results_json.h"
 #include "report/sweeps.h"
@@ -54,6 +56,11 @@ std::map<std::string, KeyedMetric> keyed_metrics(const Record& record, const std
   KeyedMetrics all;
   if (const std::optional<PointGroup> base = base_group(record)) {
     for (const MetricSummary& metric : base->metrics) all[metric_key({"base", metric.name})] = keyed(*base, metric);
+  }
+  for (const int64_t step : recorded_steps(record)) {
+    const PointGroup base = *base_group(record, step);
+    for (const MetricSummary& metric : base.metrics)
+      all[metric_key({"base", fmt::format("step_{}", step), metric.name})] = keyed(base, metric);
   }
   add_curves(record, all);
   add_sensitivity(record, all);

@@ -128,6 +128,7 @@ std::map<std::string, AreaSummary> control_areas(const Record& record, const std
   std::map<std::string, AreaSummary> areas;
   for (const CurveGroup& other : curves) {
     if (other.sweep != curve.sweep || other.scope != curve.scope || other.kind != curve.kind) continue;
+    if (other.at_step != curve.at_step) continue;
     if (!is_random(record, other.method) || other.method == curve.method) continue;
     for (AreaSummary& area : curve_areas(other)) areas.emplace(area.metric, std::move(area));
   }
@@ -144,6 +145,10 @@ Json curves_json(const Record& record) {
     json["rule"] = curve.rule;
     json["scope"] = curve.scope;
     json["kind"] = curve.kind;
+    if (curve.at_step) {
+      json["at_step"] = *curve.at_step;
+      if (const auto base = base_group(record, curve.at_step)) json["base"] = metrics_of(*base);
+    }
     json["points"] = Json::array();
     for (const PointGroup& point : curve.points) json["points"].push_back(curve_point_json(point));
     json["auc"] = Json::object();

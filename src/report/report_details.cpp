@@ -59,7 +59,7 @@ TextRows timing_rows(const Record& record) {
   for (const TimingSummary& timing : timings) {
     const Spread& spread = timing.seconds_per_batch;
     const PointResult* point = timing.point;
-    const PointResult* base = point == nullptr ? nullptr : record.base(point->spec.seed);
+    const PointResult* base = point == nullptr ? nullptr : record.base(point->spec);
     const bool masked = timing.result->form == "masked";
     rows.push_back({timing.result->form, point == nullptr ? "-" : fmt::format("{:.3g}", point->fraction),
                     std::to_string(timing.result->batch_size), std::to_string(timing.result->sequence_length),

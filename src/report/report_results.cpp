@@ -53,7 +53,7 @@ std::string asked_line(const Record& record) {
 /// The best curve of a sweep by its area, against the control.
 std::string sweep_outcome(const ReportInput& input, const Sweep& sweep, const std::string& metric) {
   const std::vector<CurveStatistics> all = curve_statistics(input.record, input.run_folder, sweep, metric);
-  const std::vector<DropLimit> limits = drop_limits(input.record, metric);
+  const std::vector<DropLimit> limits = drop_limits(input.record, sweep, metric);
   const bool higher = higher_is_better(input.record, metric);
   const CurveStatistics* best = nullptr;
   for (size_t i = 0; i < sweep.curves.size(); ++i) {
@@ -120,7 +120,7 @@ std::string statistics_note(const std::vector<CurveStatistics>& all) {
 void add_statistics(std::vector<DocBlock>& blocks, const ReportInput& input, const Sweep& sweep,
                     const std::string& metric) {
   const std::vector<CurveStatistics> all = curve_statistics(input.record, input.run_folder, sweep, metric);
-  const std::vector<DropLimit> limits = drop_limits(input.record, metric);
+  const std::vector<DropLimit> limits = drop_limits(input.record, sweep, metric);
   TextRows rows = {{"method", "mean " + metric, "less random"}};
   for (const DropLimit& limit : limits) rows[0].push_back(fmt::format("drop {}", limit.label));
   std::string range;  // of the first curve; one that covers another says so

@@ -45,7 +45,7 @@ std::vector<Sweep> sweeps_of(const Record& record) {
   for (CurveGroup& curve : curve_groups(record)) {
     const auto same = [&](const CurveGroup& other) {
       return other.sweep == curve.sweep && other.rule == curve.rule && other.scope == curve.scope &&
-             other.kind == curve.kind;
+             other.kind == curve.kind && other.at_step == curve.at_step;
     };
     if (sweeps.empty() || !same(sweeps.back().any())) sweeps.emplace_back();
     auto& list = is_random(record, curve.method) ? sweeps.back().controls : sweeps.back().curves;
@@ -59,6 +59,7 @@ std::string sweep_title(const Sweep& sweep) {
   std::string what = any.sweep == any.rule ? any.rule : fmt::format("{} ({})", any.sweep, any.rule);
   what += fmt::format(", {} ranking", any.scope);
   if (any.kind != "all") what += fmt::format(", {} heads only", any.kind);
+  if (any.at_step) what += fmt::format(", the model after {}", count_text(*any.at_step, "training step"));
   return what;
 }
 
@@ -110,7 +111,9 @@ std::vector<std::string> sweep_notes(const Sweep& sweep, const std::string& metr
     out.push_back(fmt::format("{}: mean [smallest, largest] of {}.{}", curve.method, of, few));
   }
   if (star) {
-    out.push_back("* differs from the unpruned model: the 95 % interval of the paired difference leaves out 0.");
+    const std::string of = sweep.any().at_step ? " of that step" : "";
+    out.push_back(fmt::format(
+        "* differs from the unpruned model{}: the 95 % interval of the paired difference leaves out 0.", of));
   }
   return out;
 }

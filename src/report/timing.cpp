@@ -42,7 +42,7 @@ std::vector<TimingSummary> timing_summaries(const Record& record) {
     if (point != record.points.end()) summary.point = &point->second;
     // The intact model is the unpruned point, whichever mask it was timed for.
     if (summary.point != nullptr && result.form == "intact") {
-      const PointResult* base = record.base(summary.point->spec.seed);
+      const PointResult* base = record.base(summary.point->spec);
       if (base != nullptr) summary.point = base;
     }
     std::vector<double> rates;

@@ -50,6 +50,8 @@ void check_masks(const Experiment& experiment, const Blocks& blocks, CrossProble
       const SweepPlan plan = rule->plan(blocks, chosen_methods(scored, rule->methods()));
       if (plan.train_steps > 0 && !experiment.train)
         found.emplace_back(path, "fine-tuning needs a train section: add one");
+      if (rule->at_step() && !experiment.train)
+        found.emplace_back(path, "at_step is a step of the training, which the experiment lacks: add a train section");
     } catch (const Error& error) {
       found.emplace_back(path, error.what());
     }

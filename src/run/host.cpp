@@ -67,8 +67,8 @@ std::vector<Sample> samples_of(const Outcomes& outcomes, const Split& split) {
 
 }  // namespace
 
-Host::Host(SeedRun& run, Stage stage, const IntactScores& scores)
-    : run_(run), workspace_(run.workspace), stage_(stage), scores_(scores) {}
+Host::Host(SeedRun& run, Stage stage, const IntactScores& scores, IntactModel& intact)
+    : run_(run), workspace_(run.workspace), stage_(stage), scores_(scores), intact_(intact) {}
 
 bool Host::done(const PointSpec& spec) const {
   return run_.known.ids.count(point_id(workspace_.experiment_id, spec)) > 0;
@@ -84,9 +84,8 @@ void Host::evaluate(Model& model, const PlannedPoint& point) {
   PointResult result = describe(model, point);
   workspace_.journal.point_start(result.point, point.spec);
   const auto start = std::chrono::steady_clock::now();
-  const auto same = run_.known.by_mask.find(result.mask);
-  if (same != run_.known.by_mask.end() && !point.fine_tuned && point.spec.rule != "none") {
-    result.same_as = same->second;
+  if (const auto same = run_.known.same_as(result)) {
+    result.same_as = *same;
   } else {
     measure(model, point, result);
     for (const MetricResult& metric : result.metrics)
@@ -100,6 +99,13 @@ void Host::evaluate(Model& model, const PlannedPoint& point) {
   ++workspace_.points.done;
   workspace_.status.set_points(workspace_.points);
   workspace_.status.heartbeat();
+}
+
+void Host::give_up(const PointSpec& spec, const std::string& reason, const std::string& message) {
+  if (done(spec)) return;
+  const std::string id = point_id(workspace_.experiment_id, spec);
+  workspace_.journal.point_start(id, spec);
+  failed(id, reason, message);
 }
 
 /// The folder holds the pruned model, so that opened by itself it is the model of the point.
@@ -132,18 +138,15 @@ PointResult Host::describe(Model& model, const PlannedPoint& point) const {
 
 void Host::measure(Model& model, const PlannedPoint& point, PointResult& result) {
   const bool is_base = point.spec.rule == "none";
-  const Tokenizer* const tokenizer = workspace_.dataset.tokenizer.get();
   // A copy that a sweep trains has other weights than the intact model, whose passes are kept.
   const auto own_weights = [&] {
     return MaskEvaluator(model, *workspace_.task, workspace_.report_batches, /*memory=*/0)
-        .evaluate(point.removed, tokenizer);
+        .evaluate(point.removed, workspace_.dataset.tokenizer.get());
   };
-  const Outcomes outcomes = is_base                      ? run_.base_outcomes()
-                            : &model != run_.model.get() ? own_weights()
-                                                         : run_.report_masks->evaluate(point.removed, tokenizer);
+  const Outcomes outcomes = &model == intact_.model().get() ? intact_.evaluate(point.removed) : own_weights();
   passes_.forward += static_cast<int64_t>(workspace_.report_batches.size());
   result.metrics = workspace_.task->evaluate({.outcomes = outcomes,
-                                              .base = is_base ? nullptr : &run_.base_outcomes(),
+                                              .base = is_base ? nullptr : &intact_.base(),
                                               .bootstrap_iters = workspace_.experiment.report.bootstrap_iters,
                                               .seed = stream_seed(static_cast<uint64_t>(run_.seed), "bootstrap")});
   if (workspace_.experiment.output.samples)

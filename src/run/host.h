@@ -19,10 +19,13 @@ inline constexpr const char* kSweepCheckpoints = "sweeps";
 
 class Host final : public SweepHost, public SensitivityHost {
  public:
-  Host(SeedRun& run, Stage stage, const IntactScores& scores);
+  /// `intact`: the model that rules and tables are about, before they remove a head of it.
+  Host(SeedRun& run, Stage stage, const IntactScores& scores, IntactModel& intact);
 
   bool done(const PointSpec& spec) const override;
   void evaluate(Model& model, const PlannedPoint& point) override;
+  /// Records that a point cannot be evaluated.
+  void give_up(const PointSpec& spec, const std::string& reason, const std::string& message);
   Importance intact_scores(const std::string& method, int64_t draw) override;
   Importance score_again(Model& model, const std::string& method, int64_t draw, const HeadSet& removed,
                          const std::string& sweep, int64_t step) override;
@@ -44,6 +47,7 @@ class Host final : public SweepHost, public SensitivityHost {
   Workspace& workspace_;
   Stage stage_;
   const IntactScores& scores_;
+  IntactModel& intact_;
   std::map<std::string, int64_t> smoke_counts_;
   Passes passes_;
 };

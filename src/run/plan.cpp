@@ -1,5 +1,8 @@
 #include "run/plan.h"
 
+#include <limits>
+#include <set>
+
 #include "core/files.h"
 #include "core/random.h"
 #include "core/text.h"
@@ -16,10 +19,14 @@ int64_t batch_count(int64_t examples, int64_t batch_size) { return (examples + b
 
 int64_t size_of(const std::shared_ptr<const Split>& split) { return static_cast<int64_t>(split->examples.size()); }
 
+/// Training steps of the seed that has fewest: how batches fall differs with the order of the examples.
 int64_t training_steps(const Experiment& experiment, const Dataset& dataset) {
   if (!experiment.train) return 0;
-  return planned_steps(dataset.train->examples, *experiment.train,
-                       stream_seed(static_cast<uint64_t>(experiment.seeds.front()), "train"));
+  int64_t fewest = std::numeric_limits<int64_t>::max();
+  for (const int64_t seed : experiment.seeds)
+    fewest = std::min(fewest, planned_steps(dataset.train->examples, *experiment.train,
+                                            stream_seed(static_cast<uint64_t>(seed), "train")));
+  return fewest;
 }
 
 }  // namespace
@@ -65,6 +72,7 @@ ExperimentPlan plan_experiment(const Experiment& experiment, const Dataset& data
 
   plan.points = 1;  // the base
   int64_t kept_models = 0;
+  std::set<int64_t> kept_steps;
   int64_t scorings = experiment.score.methods.empty() ? 0 : 1;
   const int64_t training = training_steps(experiment, dataset);  // lays out a whole epoch: asked for once
   plan.train_steps = training;
@@ -72,9 +80,9 @@ ExperimentPlan plan_experiment(const Experiment& experiment, const Dataset& data
     const auto rule = item.make();
     if (const auto step = rule->at_step()) {
       if (*step > training)
-        fail(ExitCode::usage, "sweep {} is about the model at_step {}, but {}", item.label, *step,
-             experiment.train ? fmt::format("training has {} steps", training) : "the experiment has no section train");
-      ++kept_models;
+        fail(ExitCode::usage, "sweep {} is about the model at_step {}, but training has {} steps", item.label, *step,
+             training);
+      kept_steps.insert(*step);
     }
     const SweepPlan sweep = rule->plan(blocks, chosen_methods(scored, rule->methods()));
     plan.points += sweep.points;
@@ -84,6 +92,8 @@ ExperimentPlan plan_experiment(const Experiment& experiment, const Dataset& data
     for (const std::string& message : sweep.messages)
       if (!message.empty()) plan.messages.push_back(item.label + ": " + message);
   }
+  plan.points += std::ssize(kept_steps);  // each has a base of its own
+  kept_models += std::ssize(kept_steps);
   const SensitivityPlan tables =
       plan_sensitivity(experiment.sensitivity, blocks, chosen_methods(scored, experiment.sensitivity.methods));
   plan.points += tables.points;

@@ -18,13 +18,13 @@ std::set<int64_t> wanted_steps(const Workspace& workspace) {
   return steps;
 }
 
-void keep_step(const SeedRun& run, int64_t step) {
+void keep_step(const SeedRun& run, const Model& model, int64_t step) {
   const fs::path folder = run.workspace.folder / step_folder(run.seed, step);
   if (fs::exists(folder) && verify_manifest(folder).empty()) return;  // by an earlier attempt
-  save_model(run.workspace, *run.model, mask_sha256(run.model->blocks(), HeadSet()), folder);
+  save_model(run.workspace, model, mask_sha256(model.blocks(), HeadSet()), folder);
 }
 
-TrainResult train_model(SeedRun& run) {
+TrainResult train_model(SeedRun& run, Model& model) {
   Workspace& workspace = run.workspace;
   TrainOptions options = *workspace.experiment.train;
   if (workspace.options.smoke) options.max_steps = kSmokeSteps;
@@ -42,7 +42,7 @@ TrainResult train_model(SeedRun& run) {
     workspace.train_log.append(std::move(logged));
     workspace.status.heartbeat();
   };
-  return train({.model = *run.model,
+  return train({.model = model,
                 .task = *workspace.task,
                 .dataset = workspace.dataset,
                 .options = options,
@@ -52,7 +52,7 @@ TrainResult train_model(SeedRun& run) {
                 .config_yaml = workspace.config_yaml,
                 .on_step =
                     [&](int64_t step) {
-                      if (kept.contains(step)) keep_step(run, step);
+                      if (kept.contains(step)) keep_step(run, model, step);
                     },
                 .sink = record_row,
                 .on_checkpoint =
@@ -80,21 +80,23 @@ Passes model_stage(SeedRun& run) {
   input.seed = stream_seed(static_cast<uint64_t>(run.seed), "init");
   input.device = workspace.device;
   input.trains = workspace.experiment.train.has_value();
-  run.model = family->build(input);
+  std::shared_ptr<Model> model = family->build(input);
   Passes passes;
   if (!workspace.experiment.train) {
     workspace.journal.model({run.seed, 0, family->load_path()->string(), ""});
   } else if (workspace.reuses(Stage::model) && before.models.count(run.seed) && verify_manifest(folder).empty()) {
-    load_weights(read_model_folder(folder), dynamic_cast<TransformerModel&>(*run.model));
+    load_weights(read_model_folder(folder), dynamic_cast<TransformerModel&>(*model));
+    run.trained_steps = before.models.at(run.seed).step;
     log_info("[model] seed {}: trained before, read from {}", run.seed, folder.string());
   } else {
     if (!workspace.reuses(Stage::model)) fs::remove_all(workspace.folder / train_folder(run.seed));
-    const TrainResult trained = train_model(run);
+    const TrainResult trained = train_model(run, *model);
+    run.trained_steps = trained.steps;
     passes = {trained.forward, trained.backward};
     workspace.journal.model({run.seed, trained.steps, relative.string(),
-                             save_model(workspace, *run.model, mask_sha256(run.model->blocks(), HeadSet()), folder)});
+                             save_model(workspace, *model, mask_sha256(model->blocks(), HeadSet()), folder)});
   }
-  run.set_model(run.model);
+  run.set_model(std::move(model));
   return passes;
 }
 

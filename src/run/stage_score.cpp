@@ -26,7 +26,7 @@ Passes score_stage(SeedRun& run, IntactScores& scores) {
   // All methods again, not the missing ones alone: which attention path runs depends on what the pass is asked for, and
   // a continued run must find the same bytes as an uninterrupted one.
   const HeadSet nothing_removed;
-  const ScoreInput input{*run.model,
+  const ScoreInput input{run.model(),
                          *workspace.task,
                          workspace.score_batches,
                          static_cast<int64_t>(workspace.dataset.score->examples.size()),

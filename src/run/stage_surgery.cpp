@@ -13,14 +13,25 @@ namespace {
 /// Logits of float32 agree to this, relative to the largest logit where that exceeds 1.
 constexpr double kTolerance = 1e-5;
 
-/// The points of the first sweep's first method whose fractions are nearest to those asked for, each once.
+bool on_last_weights(const PointResult& point) { return !point.fine_tuned && !point.spec.at_step; }
+
+/// The first sweep with points on the weights that the run ends with, which are what is timed.
+std::string chosen_sweep(const Record& record, const SeedRun& run) {
+  for (const auto& item : run.workspace.experiment.prune.sweeps)
+    for (const auto& [id, point] : record.points)
+      if (point.spec.seed == run.seed && point.spec.sweep == item.label && on_last_weights(point)) return item.label;
+  return "";
+}
+
+/// The points of that sweep's first method whose fractions are nearest to those asked for, each once.
 std::vector<PointResult> chosen_points(const Record& record, const SeedRun& run) {
   const Experiment& experiment = run.workspace.experiment;
   std::vector<PointResult> chosen;
-  if (experiment.prune.sweeps.empty()) return chosen;
+  const std::string sweep = chosen_sweep(record, run);
+  if (sweep.empty()) return chosen;
   std::vector<const PointResult*> curve;
   for (const auto& [id, point] : record.points)
-    if (point.spec.seed == run.seed && !point.fine_tuned && point.spec.sweep == experiment.prune.sweeps.front().label &&
+    if (point.spec.seed == run.seed && point.spec.sweep == sweep && on_last_weights(point) &&
         point.spec.draw.value_or(0) == 0)
       curve.push_back(&point);
   std::string method;
@@ -50,7 +61,7 @@ SurgeryResult compare_forms(const SeedRun& run, Model& removed, const PointResul
     check_stop();
     HeadProbe probe;
     probe.gates = mask_gates(run.blocks, point.removed, run.workspace.device);
-    const torch::Tensor masked = run.model->forward(batch, probe).values;
+    const torch::Tensor masked = run.model().forward(batch, probe).values;
     const torch::Tensor logits = removed.forward(batch).values;
     // A padded position of a language model predicts nothing; what stands there is compared all the same.
     difference = std::max(difference, (masked - logits).abs().max().item<double>());
@@ -127,8 +138,8 @@ Passes time_forms(const SeedRun& run, Model& removed, const PointResult& point, 
       const auto start = std::chrono::steady_clock::now();
       // .item() waits for an accelerator to finish.
       const ModelOutput output = form.form == "removed"  ? removed.forward(batch)
-                                 : form.form == "masked" ? run.model->forward(batch, probe)
-                                                         : run.model->forward(batch);
+                                 : form.form == "masked" ? run.model().forward(batch, probe)
+                                                         : run.model().forward(batch);
       output.values.sum().item<double>();
       if (repeat >= 0)
         form.seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
@@ -144,8 +155,13 @@ Passes surgery_stage(SeedRun& run) {
   Workspace& workspace = run.workspace;
   const Record record = read_record(workspace.folder);
   Passes passes;
-  for (const PointResult& point : chosen_points(record, run)) {
-    const auto removed = run.model->copy();
+  const std::vector<PointResult> points = chosen_points(record, run);
+  if (points.empty() && !workspace.experiment.prune.sweeps.empty() && !workspace.experiment.surgery.fractions.empty())
+    workspace.journal.warn({"surgery",
+                            "no sweep is about the weights that the run ends with: no heads were removed for "
+                            "real and nothing was timed"});
+  for (const PointResult& point : points) {
+    const auto removed = run.model().copy();
     removed->remove_heads(point.removed);
     removed->eval();
     const bool reuses = workspace.reuses(Stage::surgery);

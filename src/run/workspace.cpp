@@ -45,21 +45,37 @@ KnownPoints::KnownPoints(const Workspace& workspace, int64_t seed) {
 void KnownPoints::add(const PointResult& point) {
   ids.insert(point.point);
   // The base is compared with nothing; a point with the same, empty mask is compared with the base.
-  if (point.same_as.empty() && !point.fine_tuned && point.spec.rule != "none") by_mask.emplace(point.mask, point.point);
+  if (point.same_as.empty() && !point.fine_tuned && point.spec.rule != "none")
+    by_mask_.emplace(std::pair(point.spec.at_step, point.mask), point.point);
 }
 
-void SeedRun::set_model(std::shared_ptr<Model> intact) {
-  model = std::move(intact);
-  model->eval();
+std::optional<std::string> KnownPoints::same_as(const PointResult& point) const {
+  if (point.fine_tuned || point.spec.rule == "none") return std::nullopt;
+  const auto found = by_mask_.find({point.spec.at_step, point.mask});
+  return found == by_mask_.end() ? std::nullopt : std::optional(found->second);
+}
+
+IntactModel::IntactModel(const Workspace& workspace, std::shared_ptr<Model> model, int64_t memory)
+    : workspace_(workspace),
+      model_(std::move(model)),
+      masks_(*model_, *workspace.task, workspace.report_batches, memory) {
+  model_->eval();
+}
+
+Outcomes IntactModel::evaluate(const HeadSet& removed) {
+  return removed.empty() ? base() : masks_.evaluate(removed, workspace_.dataset.tokenizer.get());
+}
+
+const Outcomes& IntactModel::base() {
+  if (!base_) base_ = masks_.evaluate(HeadSet(), workspace_.dataset.tokenizer.get());
+  return *base_;
+}
+
+void SeedRun::set_model(std::shared_ptr<Model> model) {
   blocks = model->blocks();
   const int64_t memory = workspace.experiment.runtime.memory_mb * 1024 * 1024 / 2;  // for each of the two
-  report_masks.emplace(*model, *workspace.task, workspace.report_batches, memory);
   select_masks.emplace(*model, *workspace.task, workspace.select_batches, memory);
-}
-
-const Outcomes& SeedRun::base_outcomes() {
-  if (!base) base = report_masks->evaluate(HeadSet(), workspace.dataset.tokenizer.get());
-  return *base;
+  intact.emplace(workspace, std::move(model), memory);
 }
 
 }  // namespace headprune

@@ -77,30 +77,51 @@ struct Workspace {
 /// The stage that evaluates a point.
 Stage stage_of(const PointSpec& spec);
 
+/// A model that no stage changes, and what is known of it on the report split.
+class IntactModel {
+ public:
+  /// Passes that its masks share are kept while they take at most `memory` bytes.
+  IntactModel(const Workspace& workspace, std::shared_ptr<Model> model, int64_t memory);
+
+  const std::shared_ptr<Model>& model() const { return model_; }
+  /// The outcomes of the report split without the heads of `removed`, texts included.
+  Outcomes evaluate(const HeadSet& removed);
+  /// Those without a removed head, computed when first needed.
+  const Outcomes& base();
+
+ private:
+  const Workspace& workspace_;
+  std::shared_ptr<Model> model_;
+  MaskEvaluator masks_;
+  std::optional<Outcomes> base_;
+};
+
 /// The points of one seed that need not be evaluated again, by this attempt or by an earlier one: which stage or
 /// attempt found a point makes no difference to what a later one does.
 struct KnownPoints {
-  std::set<std::string> ids;                   // done, or failed and not to be retried
-  std::map<std::string, std::string> by_mask;  // mask hash to the point that evaluated it on intact weights
+  std::set<std::string> ids;  // done, or failed and not to be retried
 
   KnownPoints(const Workspace& workspace, int64_t seed);
   void add(const PointResult& point);
+  /// The point that evaluated the mask of `point` on the same weights; nothing while there is none.
+  std::optional<std::string> same_as(const PointResult& point) const;
+
+ private:
+  std::map<std::pair<std::optional<int64_t>, std::string>, std::string> by_mask_;  // at_step and mask hash to point
 };
 
-/// One repetition. `model` is intact for the whole of it: rules that train work on copies.
+/// One repetition.
 struct SeedRun {
   Workspace& workspace;
   int64_t seed = 0;
   KnownPoints known;
-  std::shared_ptr<Model> model = nullptr;
-  Blocks blocks = {};                 // of the intact model
-  std::optional<Outcomes> base = {};  // the unpruned model on the report split, once computed
-  std::optional<MaskEvaluator> report_masks = {}, select_masks = {};  // of the intact model, once it is there
+  std::optional<IntactModel> intact = {};  // what the run ends with, once it is there: rules that train work on copies
+  int64_t trained_steps = 0;               // of its training, over all attempts
+  Blocks blocks = {};                      // of the intact model
+  std::optional<MaskEvaluator> select_masks = {};
 
-  /// Makes the evaluators of `model`, which is intact now and stays so.
-  void set_model(std::shared_ptr<Model> intact);
-  /// The unpruned outcomes, computed when first needed.
-  const Outcomes& base_outcomes();
+  Model& model() const { return *intact->model(); }
+  void set_model(std::shared_ptr<Model> model);
 };
 
 /// A stage's passes, for its stage_done.

@@ -1,7 +1,9 @@
 // A small translation through the real binary: three attention kinds, texts, and sweeps of earlier training steps.
 #include <map>
+#include <set>
 
 #include "cli/program.h"
+#include "core/safetensors.h"
 #include "core/text.h"
 #include "record/run_folder.h"
 #include "support/catch.h"
@@ -34,9 +36,9 @@ train: {max_steps: 30, per_device_train_batch_size: 16, learning_rate: 0.01, sav
 score: {methods: [gradient_l1, output_l2, entropy], batch_size: 16}
 prune:
   sweeps:
+    - one_shot: {label: step_10, at_step: 10, fractions: [0, 0.5], methods: [gradient_l1]}
     - one_shot: {fractions: [0, 0.5, 1]}
     - one_shot: {label: cross_only, kinds: [cross], fractions: [0, 1], methods: [gradient_l1]}
-    - one_shot: {label: step_10, at_step: 10, fractions: [0, 0.5], methods: [gradient_l1]}
     - one_shot: {label: step_0, at_step: 0, fractions: [0, 0.5], methods: [gradient_l1]}
 sensitivity: {tables: [leave_one_out, all_but_one, kind_curve], methods: [gradient_l1], fractions: [0.5, 1]}
 surgery: {fractions: [0.5], timing: {batch_sizes: [2], repeats: 2}}
@@ -63,6 +65,38 @@ struct Translated {
 const Translated& translated() {
   static const Translated once;
   return once;
+}
+
+/// Rows of a CSV file, each by its columns.
+std::vector<std::map<std::string, std::string>> csv_rows(const fs::path& file) {
+  const std::string content = read_file(file);
+  const auto lines = split(content, '\n');
+  const auto header = split(lines.front(), ',');
+  std::vector<std::map<std::string, std::string>> rows;
+  for (size_t i = 1; i < lines.size(); ++i) {
+    const auto cells = split(lines[i], ',');
+    if (cells.size() != header.size()) continue;
+    auto& row = rows.emplace_back();
+    for (size_t c = 0; c < cells.size(); ++c) row[std::string(header[c])] = cells[c];
+  }
+  return rows;
+}
+
+/// The point of `sweep` that lacks half of its heads.
+std::string half_point(const fs::path& run, const std::string& sweep) {
+  for (auto& row : csv_rows(run / "curve.csv"))
+    if (row["seed"] == "1" && row["method"] == "gradient_l1" && row["sweep"] == sweep && row["fraction"] == "0.5")
+      return row["point"];
+  return "";
+}
+
+/// kExperiment in a folder of its own, with other lines.
+Finished run_with(const TestFolder& folder, const std::vector<std::string>& overrides) {
+  fs::copy(translated().folder / "data", folder / "data");
+  folder.write("pairs.yaml", kExperiment);
+  std::vector<std::string> arguments = {"run", "pairs.yaml", "seeds=[1]", "sensitivity.tables=[]"};
+  arguments.insert(arguments.end(), overrides.begin(), overrides.end());
+  return headprune_in(folder.path(), arguments);
 }
 
 }  // namespace
@@ -99,18 +133,21 @@ TEST_CASE("a sweep at an earlier training step scores and prunes the weights of 
   CHECK(fs::exists(run / "train/seed-1/step-000000/model.safetensors"));
   CHECK(fs::exists(run / "train/seed-1/step-000010/model.safetensors"));
   std::map<std::string, double> loss;
-  const std::string curve = read_file(run / "curve.csv");
-  const auto lines = split(curve, '\n');
-  const auto header = split(lines.front(), ',');
-  const auto column = [&](const char* name) {
-    return static_cast<size_t>(std::find(header.begin(), header.end(), name) - header.begin());
-  };
-  for (const std::string_view line : lines) {
-    const auto cells = split(line, ',');
-    if (cells.size() == header.size() && cells[column("seed")] == "1" && cells[column("metric")] == "loss" &&
-        cells[column("heads_removed")] == "0")
-      loss[std::string(cells[column("sweep")])] = parse_number(cells[column("value")]).value();
+  int64_t earlier = 0;
+  for (auto& row : csv_rows(run / "curve.csv")) {
+    const bool intact = row["heads_removed"] == "0";
+    if (row["seed"] == "1" && row["metric"] == "loss" && intact)
+      loss[row["sweep"]] = parse_number(row["value"]).value();
+    if (row["at_step"].empty()) continue;
+    ++earlier;
+    CHECK(row["sweep"] == "step_" + row["at_step"]);
+    // Compared with the model of that step, not with that at the end.
+    if (intact) CHECK((row["value"] == row["base"] && parse_number(row["delta"]) == 0.0));
+    if (row["metric"] == "loss")
+      CHECK(parse_number(row["delta"]).value() ==
+            Approx(parse_number(row["value"]).value() - parse_number(row["base"]).value()).margin(1e-12));
   }
+  CHECK(earlier == 2 * 2 * 2 * 4);  // steps, seeds, points, metrics
   // Nothing removed: training is all that these differ in.
   CHECK(loss.at("step_0") > loss.at("step_10") + 0.1);
   CHECK(loss.at("step_10") > loss.at("one_shot") + 0.1);
@@ -137,14 +174,93 @@ TEST_CASE("a step that training does not have is a usage error before any work",
   CHECK_THAT(refused.err, ContainsSubstring("sweep late is about the model at_step 31, but training has 30 steps"));
 }
 
+TEST_CASE("an earlier step is asked for in the training section's absence: usage error with its place",
+          "[cli][translation]") {
+  const Translated& whole = translated();
+  const TestFolder folder;
+  std::string yaml(kExperiment);
+  yaml = yaml.substr(0, yaml.find("model:")) +
+         "model: {type: encoder_decoder, init: load, path: " + (whole.run / "model/seed-1").string() +
+         "}\nscore: {methods: [gradient_l1]}\nprune:\n  sweeps:\n    - one_shot: {at_step: 1}\n";
+  folder.write("late.yaml", yaml);
+  const Finished refused = headprune_in(folder.path(), {"validate", "late.yaml"});
+  CHECK(refused.code == 2);
+  CHECK_THAT(refused.err, ContainsSubstring("late.yaml:10:") && ContainsSubstring("at_step is a step of the training"));
+}
+
+TEST_CASE("training that stops early leaves later steps as failed points", "[cli][translation]") {
+  const TestFolder folder;
+  // Nothing is learnt, so that the first evaluation is the best.
+  const Finished finished = run_with(folder, {"train.learning_rate=1e-30", "train.eval_steps=2", "train.save_steps=2",
+                                              "train.early_stopping_patience=1"});
+  CHECK(finished.code == 3);
+  CHECK_THAT(finished.err, ContainsSubstring("sweep step_10 is about the model at_step 10, and training of seed 1 "
+                                             "stopped early after"));
+  std::set<std::string> sweeps;
+  for (auto& row : csv_rows(folder / "runs/pairs/curve.csv")) sweeps.insert(row["sweep"]);
+  CHECK(sweeps == std::set<std::string>{"cross_only", "one_shot", "step_0"});
+}
+
+TEST_CASE("heads are removed for real although the first sweep is about an earlier step", "[cli][translation]") {
+  const Json results = parse_json(read_file(translated().run / "results.json"), "results");
+  const Json& surgery = results["pruning"]["surgery"];
+  REQUIRE(surgery.size() == 2);  // seeds
+  std::set<std::string> ours;
+  for (auto& row : csv_rows(translated().run / "curve.csv"))
+    if (row["sweep"] == "one_shot") ours.insert(row["point"]);
+  for (const Json& one : surgery) CHECK(ours.contains(one["point"].get<std::string>()));
+  const TestFolder folder;
+  const Finished alone = run_with(folder, {"prune.sweeps=[{one_shot: {label: step_10, at_step: 10}}]"});
+  CHECK(alone.code == 0);
+  CHECK_THAT(read_file(folder / "runs/pairs/report.md"), ContainsSubstring("no heads were removed for real"));
+}
+
+TEST_CASE("--smoke goes through earlier steps too", "[cli][translation]") {
+  const TestFolder folder;
+  CHECK(run_with(folder, {"--smoke"}).code == 0);
+}
+
+TEST_CASE("weights of earlier steps are read only where a point is missing", "[cli][translation]") {
+  const TestFolder folder;
+  REQUIRE(run_with(folder, {}).code == 0);
+  const fs::path run = folder / "runs/pairs";
+  fs::remove_all(run / "train/seed-1/step-000010");
+  const std::vector<std::string> again = {"run", "pairs.yaml", "seeds=[1]", "sensitivity.tables=[]"};
+  CHECK(headprune_in(folder.path(), again).code == 0);
+  std::vector<std::string> anew = again;
+  anew.insert(anew.end(), {"--from", "prune"});
+  const Finished refused = headprune_in(folder.path(), anew);
+  CHECK(refused.code == 4);
+  CHECK_THAT(refused.err, ContainsSubstring("step-000010 is gone") && ContainsSubstring("--from model"));
+  const Finished exported =
+      headprune_in(folder.path(), {"export", run.string(), "--point", half_point(run, "step_10"), "--to", "pruned"});
+  CHECK(exported.code == 4);
+  CHECK_THAT(exported.err, ContainsSubstring("step-000010 is gone"));
+}
+
+TEST_CASE("a point of an earlier step is exported from that step's weights", "[cli][translation]") {
+  const Translated& whole = translated();
+  const TestFolder folder;
+  const Finished exported =
+      headprune_in(whole.folder.path(), {"export", whole.run.string(), "--point", half_point(whole.run, "step_10"),
+                                         "--form", "zeroed", "--to", (folder / "early").string()});
+  INFO(exported.err);
+  REQUIRE(exported.code == 0);
+  // What no mask touches is as it was at that step.
+  const auto embedding = [](const fs::path& model) {
+    std::map<std::string, std::string> found;
+    for (const TensorBytes& tensor : read_safetensors(model / "model.safetensors"))
+      if (tensor.name.find("embed") != std::string::npos) found[tensor.name] = tensor.bytes;
+    REQUIRE_FALSE(found.empty());
+    return found;
+  };
+  CHECK(embedding(folder / "early") == embedding(whole.run / "train/seed-1/step-000010"));
+  CHECK(embedding(folder / "early") != embedding(whole.run / "model/seed-1"));
+}
+
 TEST_CASE("a pruned translation model is exported and loaded again with its tokenizer", "[cli][translation]") {
   const Translated& whole = translated();
-  const std::string curve = read_file(whole.run / "curve.csv");
-  const auto lines = split(curve, '\n');
-  std::string point;
-  for (const std::string_view line : lines)
-    if (line.starts_with("1,gradient_l1,0,one_shot,") && line.find(",0.5,") != std::string_view::npos)
-      point = std::string(split(line, ',').back());
+  const std::string point = half_point(whole.run, "one_shot");
   REQUIRE_FALSE(point.empty());
   const TestFolder folder;
   const Finished exported = headprune_in(

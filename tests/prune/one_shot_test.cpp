@@ -41,7 +41,7 @@ TEST_CASE("one_shot at an earlier step scores the weights it is given, and its p
                    .sweep = "step_7",
                    .rule = "one_shot",
                    .model = model,
-                   .own_weights = true,
+                   .at_step = 7,
                    .methods = {{"gradient_l1", 1}},
                    .host = host};
   CHECK(rule->plan(blocks, input.methods).scorings == 1);
@@ -49,7 +49,7 @@ TEST_CASE("one_shot at an earlier step scores the weights it is given, and its p
   REQUIRE(host.points.size() == 2);
   REQUIRE(host.calls.size() == 1);
   CHECK_THAT(host.calls.front(), ContainsSubstring("again"));
-  for (const PlannedPoint& point : host.points) CHECK(point.fine_tuned);
+  for (const PlannedPoint& point : host.points) CHECK(point.spec.at_step == 7);
   // All there: nothing is scored again.
   NotingHost second(blocks, by_position);
   second.known = host.points;
@@ -57,7 +57,7 @@ TEST_CASE("one_shot at an earlier step scores the weights it is given, and its p
              .sweep = "step_7",
              .rule = "one_shot",
              .model = model,
-             .own_weights = true,
+             .at_step = 7,
              .methods = {{"gradient_l1", 1}},
              .host = second});
   CHECK((second.points.empty() && second.calls.empty()));
@@ -84,6 +84,7 @@ TEST_CASE("one_shot removes growing prefixes of one order for each method and dr
                                .draw = 0,
                                .sweep = "mine",
                                .rule = "one_shot",
+                               .at_step = {},
                                .table = "",
                                .kind = "all",
                                .layer = {},

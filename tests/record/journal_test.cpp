@@ -102,9 +102,10 @@ TEST_CASE("a journal is read back as one record", "[record]") {
   CHECK(score.blocks.begin()->second.scores[0] == 0.5);
   CHECK(record.checkpoints.at({1, 200}).path == "train/seed-1/checkpoint-000200");
   CHECK(record.models.at(1).step == 200);
-  REQUIRE(record.base(1) != nullptr);
-  CHECK(record.base(1)->metric("accuracy")->estimate.value == 0.75);
-  CHECK(record.base(2) == nullptr);
+  REQUIRE(record.base({.seed = 1}) != nullptr);
+  CHECK(record.base({.seed = 1})->metric("accuracy")->estimate.value == 0.75);
+  CHECK(record.base({.seed = 2}) == nullptr);
+  CHECK(record.base({.seed = 1, .at_step = 10}) == nullptr);  // another model
   // same_as takes the metrics of the point that was evaluated.
   CHECK(record.points.at(point_id("exp", sweep_spec(0))).metric("accuracy")->estimate.value == 0.75);
   CHECK(record.failed.at(point_id("exp", sweep_spec(1))).reason == "error");

@@ -47,6 +47,22 @@ TEST_CASE("areas and fractions of a curve, by hand", "[curve_statistics]") {
   CHECK_FALSE(all[1].minus_random.value);
 }
 
+TEST_CASE("a sweep at an earlier step is measured against the unpruned model of that step", "[curve_statistics]") {
+  Record record = one_seed();
+  add_earlier_sweep(record, 10);  // accuracy 0.6, 0.58, 0.5 at 0, 0.5, 1; at the end the unpruned model has 0.9
+  const std::vector<Sweep> sweeps = sweeps_of(record);
+  REQUIRE(sweeps.size() == 2);
+  const Sweep& early = sweeps[1];
+  CHECK(early.any().at_step == 10);
+  CHECK_THAT(sweep_title(early), ContainsSubstring("the model after 10 training steps"));
+  const auto all = curve_statistics(record, "/nowhere", early, "accuracy");
+  CHECK(all[0].within[0].value.value() == 0);    // drop 0.01
+  CHECK(all[0].within[2].value.value() == 0.5);  // drop 0.05
+  // 1 % of the loss of that step, 2, and not of 0.5.
+  CHECK(drop_limits(record, early, "loss")[0].drop == Approx(0.02));
+  CHECK(drop_limits(record, sweeps[0], "loss")[0].drop == Approx(0.005));
+}
+
 TEST_CASE("over seeds the interval is Student's t", "[curve_statistics]") {
   const Record record = two_seeds();  // areas 0.775 and 0.7: mean 0.7375, sd 0.053033, t(1) = 12.7062
   const std::vector<Sweep> sweeps = sweeps_of(record);

@@ -180,4 +180,21 @@ Record one_seed() {
   return record;
 }
 
+void add_earlier_sweep(Record& record, int64_t step) {
+  const auto add = [&](PointSpec spec, const Values& values) {
+    spec.at_step = step;
+    const std::string id = fmt::format("e{:015x}", record.points.size() + 1);
+    record.points[id] = point(id, spec, values);
+  };
+  add({.seed = 1, .rule = "none"}, {0.6, 2, 0, 1});
+  const auto early = [](int64_t removed) {
+    PointSpec spec = sweep_spec(1, "gradient_l1", 0, removed);
+    spec.sweep = "early";
+    return spec;
+  };
+  add(early(0), {0.6, 2, 0, 1});
+  add(early(2), {0.58, 2.1, -0.02, 0.3});
+  add(early(4), {0.5, 2.5, -0.1, 0.001});
+}
+
 }  // namespace headprune::testing

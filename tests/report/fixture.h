@@ -23,5 +23,8 @@ PointResult point(const std::string& id, const PointSpec& spec, const Values& va
 Record two_seeds();
 /// two_seeds() without what belongs to seed 2.
 Record one_seed();
+/// Adds to seed 1 the unpruned model after `step` training steps (accuracy 0.6, loss 2) and a sweep "early" of it by
+/// gradient_l1: 0.6, 0.58 and 0.5 at 0, 2 and 4 heads.
+void add_earlier_sweep(Record& record, int64_t step);
 
 }  // namespace headprune::testing
