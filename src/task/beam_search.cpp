@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "core/stop.h"
+
 namespace headprune {
 namespace {
 
@@ -129,12 +131,27 @@ std::vector<Text> write_texts(SequenceWriter& writer, WriterState state, const P
                               const BeamSearch& search, const std::vector<int64_t>& limits) {
   TORCH_CHECK(state.sentences == std::ssize(limits), limits.size(), " limits for ", state.sentences, " sentences");
   const torch::Device device = state.source.front().keys.device();
-  std::vector<Text> texts(limits.size());
+  std::vector<Text> texts;
+  const int64_t together = std::max<int64_t>(kMostHypotheses / search.width, 1);
+  if (state.sentences > together) {
+    for (int64_t first = 0; first < state.sentences; first += together) {
+      const int64_t last = std::min(first + together, state.sentences);
+      const torch::Tensor part = torch::arange(first, last, torch::kInt64).to(device);
+      WriterState some = state;
+      some.select(part, part);
+      for (Text& text :
+           write_texts(writer, std::move(some), gates, search, {limits.begin() + first, limits.begin() + last}))
+        texts.push_back(std::move(text));
+    }
+    return texts;
+  }
+  texts.resize(limits.size());
   std::vector<Sentence> active;
   for (size_t i = 0; i < limits.size(); ++i) active.emplace_back(i, limits[i]);
 
   torch::Tensor tokens = torch::full({state.sentences}, search.start, torch::kInt64).to(device);  // [N]
   while (!active.empty()) {
+    check_stop();  // a batch of long texts takes minutes
     const NextTokens next = next_tokens(writer.next(state, tokens, gates), search);
     std::vector<int64_t> rows, newest, kept;
     std::vector<Sentence> going_on;

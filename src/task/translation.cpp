@@ -57,8 +57,10 @@ class Translation : public TokenTask {
         "sacreBLEU computes them), loss (nats per token of the target) and perplexity (its exponential). Choices on "
         "the select split go by the loss where the first is bleu or chrf",
         not_empty);
-      v("beam_width", beam_width, "hypotheses of the beam search that writes texts; 1: greedy search",
-        between(1, 1024));
+      v("beam_width", beam_width,
+        "hypotheses of the beam search that writes texts; 1: greedy search. A text ends after 2 x source tokens + 10 "
+        "tokens at the latest",
+        between(1, kMostHypotheses));
       v("length_penalty", length_penalty,
         "power of (5 + length) / 6 by which a text's log probability is divided (Wu et al. 2016); 0: none",
         at_least(0));

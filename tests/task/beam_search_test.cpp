@@ -124,6 +124,7 @@ TEST_CASE("a beam as wide as everything there is finds the best text of all", "[
   for (const double alpha : {0.0, 0.6, 2.0}) {
     TableWriter writer(kVocabulary, 3);
     const BeamSearch search{.start = 1, .end = 0, .width = 200, .length_penalty = alpha};
+    static_assert(200 * kSentences > kMostHypotheses);  // so that the sentences are written in parts
     const auto texts = write_texts(writer, writer.start({}, sentences(kSentences)), {}, search,
                                    std::vector<int64_t>(kSentences, kLimit));
     std::vector<Text> different;
@@ -148,6 +149,20 @@ TEST_CASE("a sentence's text does not depend on which others are written beside 
     CHECK(write_texts(writer, std::move(state), {}, search, {limits[static_cast<size_t>(i)]}).front() ==
           together[static_cast<size_t>(i)]);
     CHECK(std::ssize(together[static_cast<size_t>(i)]) <= limits[static_cast<size_t>(i)]);
+  }
+}
+
+TEST_CASE("a batch with more hypotheses than are kept at once gives the texts of its sentences alone", "[beam]") {
+  TableWriter writer(4, 6);
+  const BeamSearch search{.start = 1, .end = 0, .width = kMostHypotheses / 2, .length_penalty = 0.6};
+  const std::vector<int64_t> limits = {3, 1, 4, 2, 3};  // parts of two, two and one
+  const auto together = write_texts(writer, writer.start({}, sentences(5)), {}, search, limits);
+  REQUIRE(together.size() == 5);
+  for (int64_t i = 0; i < 5; ++i) {
+    WriterState state = writer.start({}, sentences(5));
+    state.select(torch::tensor({i}), torch::tensor({i}));
+    CHECK(write_texts(writer, std::move(state), {}, search, {limits[static_cast<size_t>(i)]}).front() ==
+          together[static_cast<size_t>(i)]);
   }
 }
 
