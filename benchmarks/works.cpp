@@ -142,7 +142,7 @@ Work forward(const WorkInput& input) {
     const torch::NoGradGuard no_grad;
     for (const Batch& batch : bench->batches) bench->model->forward(batch).values.sum().item<double>();
     const Batch& batch = bench->batches.front();
-    return Json({{"attention_flops_per_token", bench->model->attention_flops_per_token(batch.tokens.size(1))},
+    return Json({{"attention_flops_per_token", bench->model->attention_flops_per_token({batch.tokens.size(1)})},
                  {"parameters", parameter_count(*bench->model)}});
   };
 }

@@ -4,8 +4,8 @@
 
 namespace headprune {
 
-ModelCost model_cost(Model& model, const HeadSet& removed, int64_t length) {
-  ModelCost cost{parameter_count(model), model.attention_flops_per_token(length)};
+ModelCost model_cost(Model& model, const HeadSet& removed, const TextLengths& lengths) {
+  ModelCost cost{parameter_count(model), model.attention_flops_per_token(lengths)};
   const Blocks blocks = model.blocks();
   for (size_t b = 0; b < blocks.size(); ++b) {
     const Attention& attention = model.attention(b);
@@ -15,7 +15,7 @@ ModelCost model_cost(Model& model, const HeadSet& removed, int64_t length) {
     // A head owns rows of q, k and v with their biases, and columns of the output projection, whose bias stays.
     cost.params -= gone * (attention.d_model() * widths + 2 * attention.key_width() + attention.value_width());
     cost.attention_flops_per_token -=
-        gone * (2 * attention.d_model() * widths + 2 * length * (attention.key_width() + attention.value_width()));
+        gone * (2 * attention.d_model() * widths + lengths.keys(blocks[b].id.kind) * widths);
   }
   return cost;
 }

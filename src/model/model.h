@@ -54,6 +54,15 @@ struct ModelOutput {
   HeadTrace heads;
 };
 
+/// Tokens of the texts that a cost is counted for.
+struct TextLengths {
+  int64_t tokens = 0;          // of the sequence; of a translation, of its source
+  int64_t decoder_tokens = 0;  // of a translation, of its target; 0 elsewhere
+
+  /// What a query of this kind looks at.
+  int64_t keys(Kind kind) const { return kind == Kind::decoder && decoder_tokens > 0 ? decoder_tokens : tokens; }
+};
+
 class Attention;  // model/attention.h
 
 class Model : public torch::nn::Module {
@@ -83,9 +92,9 @@ class Model : public torch::nn::Module {
   /// How many layers stand above the one that a parameter belongs to: none above the last layer and what follows it,
   /// all above the embeddings. Nothing for a model that has no layers.
   virtual std::optional<int64_t> layers_above(const std::string& /*parameter*/) const { return std::nullopt; }
-  /// Multiply-adds x 2 that the attention blocks spend on one token of a sequence of length T, heads present only:
-  /// projections 2 C H (2 Dk + 2 Dv) and products 2 T H (Dk + Dv).
-  virtual int64_t attention_flops_per_token(int64_t sequence_length) const = 0;
+  /// Multiply-adds x 2 that the attention blocks spend on one token, of a translation on one of each side, heads
+  /// present only: projections 2 C H (2 Dk + 2 Dv) and products 2 S H (Dk + Dv), with S keys that a query looks at.
+  virtual int64_t attention_flops_per_token(const TextLengths& lengths) const = 0;
 };
 
 /// Number of parameters.

@@ -162,10 +162,12 @@ HeadSet TransformerModel::removed_heads() const {
   return removed;
 }
 
-int64_t TransformerModel::attention_flops_per_token(int64_t sequence_length) const {
+int64_t TransformerModel::attention_flops_per_token(const TextLengths& lengths) const {
   const int64_t width = config_.d_key + config_.d_value;
-  const auto heads = static_cast<int64_t>(all_heads(blocks()).size());
-  return heads * (2 * config_.d_model * 2 * width + 2 * sequence_length * width);
+  int64_t flops = 0;
+  for (const BlockHeads& block : blocks())
+    flops += block.count() * (2 * config_.d_model * 2 * width + 2 * lengths.keys(block.id.kind) * width);
+  return flops;
 }
 
 LayerConfig TransformerModel::layer_config() const {

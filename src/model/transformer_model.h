@@ -27,7 +27,7 @@ class TransformerModel : public Model {
   std::shared_ptr<Model> copy() const override;
   Json config() const override;
   NamedTensors tensors() const override;
-  int64_t attention_flops_per_token(int64_t sequence_length) const override;
+  int64_t attention_flops_per_token(const TextLengths& lengths) const override;
   /// The intact model's sizes, also after heads went.
   const TransformerConfig& sizes() const { return config_; }
   HeadSet removed_heads() const;

@@ -47,7 +47,9 @@ struct TimingSection {
   template <class V>
   void fields(V& v) {
     v("batch_sizes", batch_sizes, "batch sizes to time, intact, masked and removed; empty: no timing", at_least(1));
-    v("sequence_length", sequence_length, "positions of the timed batches; 0: the longest example of the report split",
+    v("sequence_length", sequence_length,
+      "positions of the timed batches, of a translation on both sides; 0: those of the longest example of the report "
+      "split, of a translation of the longest source",
       at_least(0));
     v("warmup", warmup, "forward passes before the clock starts", at_least(0));
     v("repeats", repeats, "timed forward passes", at_least(2));

@@ -126,7 +126,7 @@ PointResult Host::describe(Model& model, const PlannedPoint& point) const {
   result.heads_total = point.heads_total;
   result.removed = point.removed;
   result.mask = mask_sha256(run_.blocks, point.removed);
-  const ModelCost cost = model_cost(model, point.removed, workspace_.report_length);
+  const ModelCost cost = model_cost(model, point.removed, {workspace_.report_length, workspace_.report_target_length});
   result.params = cost.params;
   result.attention_flops_per_token = cost.attention_flops_per_token;
   result.forward = point.forward;

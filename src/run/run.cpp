@@ -105,8 +105,10 @@ void make_all_batches(Workspace& workspace) {
   workspace.score_batches = make_batches(*workspace.dataset.score, plan, workspace.device);
   workspace.select_batches = make_batches(*workspace.dataset.select, plan, workspace.device);
   workspace.report_batches = make_batches(*workspace.dataset.report, plan, workspace.device);
-  for (const Example& example : workspace.dataset.report->examples)
-    workspace.report_length = std::max(workspace.report_length, static_cast<int64_t>(example.tokens.size()));
+  for (const Example& example : workspace.dataset.report->examples) {
+    workspace.report_length = std::max(workspace.report_length, std::ssize(example.tokens));
+    workspace.report_target_length = std::max(workspace.report_target_length, std::ssize(example.decoder_tokens));
+  }
 }
 
 /// What earlier attempts did that this one will not do again.

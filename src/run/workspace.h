@@ -64,7 +64,8 @@ struct Workspace {
   std::vector<NamedMethod> methods = {};
   torch::Device device = torch::kCPU;
   std::vector<Batch> score_batches = {}, select_batches = {}, report_batches = {};
-  int64_t report_length = 0;  // longest example of the report split
+  int64_t report_length = 0;         // longest example of the report split; of a translation, longest source
+  int64_t report_target_length = 0;  // translation: longest target
   PointCounts points = {};
 
   /// Whether what an earlier attempt recorded for `stage` is used again: not with --from an earlier or the same stage.

@@ -142,14 +142,19 @@ TEST_CASE("parameters and attention FLOPs of a translation model are what is cou
   for (const TransformerConfig& config : configurations()) {
     const auto model = small_translator_model(config);
     CHECK(parameter_count(config) == parameter_count(*model));
-    // 24 heads, each 2 C (2 Dk + 2 Dv) for its projections and 2 T (Dk + Dv) for its products.
-    CHECK(model->attention_flops_per_token(10) == 24 * (2 * 12 * (10 + 4) + 2 * 10 * 7));
-    const HeadSet removed = head_sets(model->blocks()).back();
-    const ModelCost cost = model_cost(*model, removed, 10);
-    const auto pruned = model->copy();
-    pruned->remove_heads(removed);
-    CHECK(cost.params == parameter_count(*pruned));
-    CHECK(cost.attention_flops_per_token == 0);
+    // 24 heads, each 2 C (2 Dk + 2 Dv) for its projections and 2 S (Dk + Dv) for its products: those of the decoder's
+    // self-attention with the target's tokens, all others with the source's.
+    int64_t decoder = 0;
+    for (const BlockHeads& block : model->blocks()) decoder += block.id.kind == Kind::decoder ? block.count() : 0;
+    CHECK(model->attention_flops_per_token({10, 6}) ==
+          24 * 2 * 12 * (10 + 4) + 2 * 7 * ((24 - decoder) * 10 + decoder * 6));
+    for (const HeadSet& removed : head_sets(model->blocks())) {
+      const ModelCost cost = model_cost(*model, removed, {10, 6});
+      const auto pruned = model->copy();
+      pruned->remove_heads(removed);
+      CHECK(cost.params == parameter_count(*pruned));
+      CHECK(cost.attention_flops_per_token == pruned->attention_flops_per_token({10, 6}));
+    }
   }
 }
 

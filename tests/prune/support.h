@@ -30,7 +30,7 @@ class HeadsOnly final : public Model {
     return copied;
   }
   Json config() const override { return Json::object(); }
-  int64_t attention_flops_per_token(int64_t) const override { return 0; }
+  int64_t attention_flops_per_token(const TextLengths&) const override { return 0; }
 
   int64_t steps_trained = 0;
 
