@@ -13,7 +13,7 @@ namespace headprune {
 
 struct Sample {
   int64_t doc_id = 0;
-  std::string doc_hash;  // SHA-256 of the example's text
+  std::string doc_hash;  // SHA-256 of the example's tokens, of a translation of both sides
   Json target, pred;
   std::optional<bool> correct;
   std::optional<double> loss;

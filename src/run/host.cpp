@@ -39,6 +39,8 @@ std::vector<int64_t> surviving(const BlockHeads& block, const HeadSet& removed) 
 std::string sample_hash(const Example& example) {
   Sha256 hash;
   for (const int64_t id : example.tokens) hash.update(std::to_string(id) + " ");
+  if (!example.decoder_tokens.empty()) hash.update("| ");  // a translation is both of its texts
+  for (const int64_t id : example.decoder_tokens) hash.update(std::to_string(id) + " ");
   return hash.hex();
 }
 
