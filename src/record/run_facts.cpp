@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/error.h"
+#include "record/json_fields.h"
 
 namespace headprune {
 namespace {
@@ -30,7 +31,8 @@ RunFacts read_facts(const Json& json) {
   facts.task_type = json.at("task_type").get<std::string>();
   facts.task_config = json.at("task_config");
   for (const Json& metric : json.at("metrics")) {
-    facts.metrics.push_back({metric.at("name").get<std::string>(), metric.at("higher_is_better").get<bool>()});
+    facts.metrics.push_back({metric.at("name").get<std::string>(), metric.at("higher_is_better").get<bool>(),
+                             read_or<std::string>(metric, "signature", "")});
   }
   facts.model = json.at("model").get<std::string>();
   facts.model_args = json.at("model_args").get<std::string>();
@@ -64,6 +66,13 @@ bool RunFacts::has_format(const std::string& format) const {
   return std::find(formats.begin(), formats.end(), format) != formats.end();
 }
 
+std::vector<std::string> RunFacts::signatures() const {
+  std::vector<std::string> lines;
+  for (const MetricFact& metric : metrics)
+    if (!metric.signature.empty()) lines.push_back(metric.name + ": " + metric.signature);
+  return lines;
+}
+
 Json RunFacts::to_json() const {
   Json json;
   json["task"] = task;
@@ -72,6 +81,7 @@ Json RunFacts::to_json() const {
   json["metrics"] = Json::array();
   for (const MetricFact& metric : metrics) {
     json["metrics"].push_back({{"name", metric.name}, {"higher_is_better", metric.higher_is_better}});
+    write_text(json["metrics"].back(), "signature", metric.signature);
   }
   json["model"] = model;
   json["model_args"] = model_args;

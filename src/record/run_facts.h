@@ -16,6 +16,7 @@ namespace headprune {
 struct MetricFact {
   std::string name;
   bool higher_is_better = true;
+  std::string signature = {};  // how it was computed, where it has more than one definition: sacreBLEU's signature
 };
 
 /// A score method: its label (column `method`), its plug-in name ("random" makes it the control) and its draws.
@@ -55,6 +56,8 @@ struct RunFacts {
   std::vector<std::array<std::string, 2>> shared_splits;  // pairs of roles with the same data
 
   bool has_format(const std::string& format) const;
+  /// "bleu: nrefs:1|case:mixed|...", one for each metric that has a signature.
+  std::vector<std::string> signatures() const;
   Json to_json() const;
   /// Throws Error(run_failed) for another shape.
   static RunFacts from_json(const Json& json);

@@ -225,7 +225,8 @@ std::vector<DocBlock> surgery_section(const ReportInput& input) {
       paragraph_block("Speed is against intact. Attention FLOPs and parameters are shares of the intact model's; "
                       "feed-forward layers keep "
                       "their cost, so the speed-up stays below what attention alone would give. Masked heads are still "
-                      "computed: no speed-up is expected of them."));
+                      "computed: no speed-up is expected of them." +
+                      sides_sentence(record)));
   return blocks;
 }
 

@@ -160,6 +160,8 @@ std::vector<DocBlock> baseline_section(const ReportInput& input) {
   blocks.push_back(paragraph_block(fmt::format("± is one standard error, {}. n counts examples of the {} split.",
                                                over_text(first.over, first.estimate.n, first.seeds.size(), first.draws),
                                                base->first().split)));
+  if (input.record.facts && !input.record.facts->signatures().empty())
+    blocks.push_back(list_block(input.record.facts->signatures()));
   // A few bad seeds move a mean a long way; from ten seeds on the middle half says what a usual one does.
   std::vector<std::string> middles;
   for (const MetricSummary& metric : base->metrics) {

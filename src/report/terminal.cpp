@@ -99,6 +99,7 @@ class Summary {
                        smallest_sign_flip_p(static_cast<int64_t>(seeds))));
     }
     if (!record_.facts) return;
+    for (const std::string& signature : record_.facts->signatures()) line(signature);
     for (const auto& pair : record_.facts->shared_splits) {
       line(fmt::format("Shared splits: {} and {} are the same data.", pair[0], pair[1]));
     }
@@ -145,8 +146,8 @@ class Summary {
     out_ += text_table(rows, {options_.width, 2, 5, 0, 1});
     line(
         fmt::format("{} repeats each; speed is against intact. Masked heads are still computed: no speed-up is "
-                    "expected of them.",
-                    timings.front().seconds_per_batch.n));
+                    "expected of them.{}",
+                    timings.front().seconds_per_batch.n, sides_sentence(record_)));
   }
 
   void stages() {

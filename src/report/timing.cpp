@@ -59,4 +59,12 @@ std::vector<TimingSummary> timing_summaries(const Record& record) {
   return summaries;
 }
 
+std::string sides_sentence(const Record& record) {
+  if (!record.facts) return "";
+  const Blocks& blocks = record.facts->blocks;
+  const bool two =
+      std::any_of(blocks.begin(), blocks.end(), [](const BlockHeads& block) { return block.id.kind == Kind::cross; });
+  return two ? " Source and target have this length alike." : "";
+}
+
 }  // namespace headprune

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "record/journal.h"
@@ -26,5 +27,8 @@ struct TimingSummary {
 /// By sweep, method, seed, draw, fraction, form (intact, masked, removed), batch size, length. Timings without repeats
 /// are left out.
 std::vector<TimingSummary> timing_summaries(const Record& record);
+
+/// What a length means for a model that reads two texts, to be put after other sentences; empty for others.
+std::string sides_sentence(const Record& record);
 
 }  // namespace headprune

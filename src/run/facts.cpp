@@ -35,8 +35,13 @@ RunFacts run_facts(const Experiment& experiment, const Dataset& dataset) {
   facts.task = dataset.name;
   facts.task_type = experiment.task.name();
   facts.task_config = experiment.task.options_json();
-  for (const MetricInfo& metric : experiment.task.make()->metrics())
-    facts.metrics.push_back({metric.name, metric.higher_is_better});
+  const auto task = experiment.task.make();
+  const std::map<std::string, std::string> signatures = task->signatures();
+  for (const MetricInfo& metric : task->metrics()) {
+    const auto signature = signatures.find(metric.name);
+    facts.metrics.push_back(
+        {metric.name, metric.higher_is_better, signature == signatures.end() ? "" : signature->second});
+  }
   facts.model = experiment.model.name();
   facts.model_args = options_line(experiment.model.options_json());
   facts.blocks = experiment.model.make()->blocks();

@@ -49,6 +49,14 @@ TEST_CASE("report.html needs nothing from outside and no script", "[report]") {
   CHECK_THAT(html, ContainsSubstring("no test possible between methods over 2 seeds"));
 }
 
+TEST_CASE("the signature of a metric stands with the unpruned model", "[report]") {
+  Record record = one_seed();
+  record.facts->metrics[0].signature = "nrefs:1|case:mixed";
+  const Document document = document_of(record);
+  CHECK_THAT(report_markdown(document, record), ContainsSubstring("\n- accuracy: nrefs:1\\|case:mixed\n"));
+  CHECK_THAT(document_html(document), ContainsSubstring("<li>accuracy: nrefs:1|case:mixed</li>"));
+}
+
 TEST_CASE("names from outside are escaped in both forms", "[report]") {
   Record record = two_seeds();
   record.facts->task = "<b>x</b>|y";

@@ -91,6 +91,16 @@ TEST_CASE("for a metric where lower is better the sign is explained the other wa
   CHECK_THAT(text, ContainsSubstring("No test was possible, so nothing is marked."));
 }
 
+TEST_CASE("a translation says how its metrics were computed and that timed texts are equally long", "[terminal]") {
+  Record record = one_seed();
+  record.facts->metrics[0].signature = "nrefs:1|case:mixed";
+  record.facts->blocks.push_back({{Kind::cross, 0}, {0}});
+  record.facts = RunFacts::from_json(record.facts->to_json());
+  const std::string text = terminal_summary(record, {200, false, ""});
+  CHECK_THAT(text, ContainsSubstring("\n  accuracy: nrefs:1|case:mixed\n"));
+  CHECK_THAT(text, ContainsSubstring("expected of them. Source and target have this length alike.\n"));
+}
+
 TEST_CASE("marks over draws say how many draws agree", "[terminal]") {
   Record record = one_seed();
   record.points.clear();
