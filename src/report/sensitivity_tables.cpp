@@ -34,36 +34,61 @@ std::string change_cell(const PointGroup& group, const std::string& metric, cons
   return change_text(summary->difference->delta) + significance(group, metric, q).mark();
 }
 
-/// Blocks down, heads or fractions across.
+/// A block or a kind with its points.
+struct GridRow {
+  std::string name;
+  std::vector<const PointGroup*> groups;
+};
+
+std::vector<GridRow> grid_units(const SensitivityTable& table) {
+  std::vector<GridRow> units;
+  for (const PointGroup* group : table.groups) {
+    const PointSpec& spec = group->first().spec;
+    const std::string name = spec.layer ? to_string(BlockId{parse_kind(spec.kind), *spec.layer}) : spec.kind;
+    if (units.empty() || units.back().name != name) units.push_back({name, {}});
+    units.back().groups.push_back(group);
+  }
+  return units;
+}
+
+/// Fractions of the points of one column.
+struct FractionRange {
+  double low = 1, high = 0;
+  std::string title() const {
+    return low == high ? fmt::format("{:.4g} ", low) : fmt::format("{:.4g} to {:.4g} ", low, high);
+  }
+};
+
+/// Blocks or kinds down, heads or fractions across. Units with different numbers of heads reach different fractions for
+/// the same one of the configuration; their points share a column where every unit has as many of them.
 TextRows grid_rows(const SensitivityTable& table, const std::string& metric, const SensitivityQ& q) {
   const bool heads = table.name == "leave_one_out";
-  std::map<double, std::string> columns;                       // place -> title
-  std::map<BlockId, std::map<double, std::string>> blocks;     // place -> cell
-  std::map<std::string, std::map<double, std::string>> kinds;  // without layers
+  const std::vector<GridRow> units = grid_units(table);
+  const bool steps = std::all_of(units.begin(), units.end(), [&](const GridRow& unit) {
+    return unit.groups.size() == units.front().groups.size();
+  });
+  const auto place_of = [&](const PointResult& point) {
+    if (heads) return static_cast<double>(point.spec.head.value_or(0));
+    return steps ? static_cast<double>(point.step) : point.fraction;
+  };
+  std::map<double, FractionRange> columns;
   for (const PointGroup* group : table.groups) {
     const PointResult& point = group->first();
-    const PointSpec& spec = point.spec;
-    const double place = heads ? static_cast<double>(spec.head.value_or(0)) : point.fraction;
-    columns[place] = heads ? fmt::format("H{} ", spec.head.value_or(0)) : fmt::format("{:.4g} ", point.fraction);
-    const std::string cell = change_cell(*group, metric, q);
-    if (spec.layer) {
-      blocks[{parse_kind(spec.kind), *spec.layer}][place] = cell;
-    } else {
-      kinds[spec.kind][place] = cell;
-    }
+    FractionRange& range = columns[place_of(point)];
+    range.low = std::min(range.low, point.fraction);
+    range.high = std::max(range.high, point.fraction);
   }
   TextRows rows = {{""}};
-  for (const auto& [place, title] : columns) rows[0].push_back(title);
-  const auto add = [&](const std::string& name, const std::map<double, std::string>& cells) {
-    std::vector<std::string> row = {name};
-    for (const auto& [place, title] : columns) {
-      const auto cell = cells.find(place);
-      row.push_back(cell == cells.end() ? "" : cell->second);
+  for (const auto& [place, range] : columns) rows[0].push_back(heads ? fmt::format("H{:.0f} ", place) : range.title());
+  for (const GridRow& unit : units) {
+    std::vector<std::string> row(columns.size() + 1);
+    row[0] = unit.name;
+    for (const PointGroup* group : unit.groups) {
+      const auto column = std::distance(columns.begin(), columns.find(place_of(group->first())));
+      row[1 + static_cast<size_t>(column)] = change_cell(*group, metric, q);
     }
     rows.push_back(std::move(row));
-  };
-  for (const auto& [id, cells] : blocks) add(to_string(id), cells);
-  for (const auto& [kind, cells] : kinds) add(kind, cells);
+  }
   return rows;
 }
 

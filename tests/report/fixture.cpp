@@ -172,6 +172,26 @@ Record two_seeds() {
   return record;
 }
 
+void add_kind_curves(Record& record) {
+  for (const std::string kind : {"cross", "decoder", "encoder"}) {
+    for (int64_t step = 0; step < 2; ++step) {
+      PointSpec spec;
+      spec.seed = 1;
+      spec.table = "kind_curve";
+      spec.method = "gradient_l1";
+      spec.draw = 0;
+      spec.kind = kind;
+      spec.heads_removed = 4 * (step + 1);
+      const double delta = -0.1 * static_cast<double>(step + 1);
+      PointResult one = point(fmt::format("{}{}", kind, step), spec, {0.9 + delta, 0.5, delta, 1});
+      one.step = step;
+      one.heads_total = kind == "cross" ? 15 : 16;
+      one.fraction = static_cast<double>(spec.heads_removed) / static_cast<double>(one.heads_total);
+      record.points[one.point] = one;
+    }
+  }
+}
+
 Record one_seed() {
   Record record = two_seeds();
   std::erase_if(record.points, [](const auto& entry) { return entry.second.spec.seed == 2; });

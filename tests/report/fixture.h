@@ -21,6 +21,9 @@ PointResult point(const std::string& id, const PointSpec& spec, const Values& va
 /// layer_removed; scores of gradient_l1 and output_l2; surgery, timing, stages, one warning. Accuracy by seed:
 /// base 0.9, 0.8; gradient_l1 0.85, 0.75 at half; random 0.7 and 0.6, 0.6 and 0.5 at half; 0.5 with no head.
 Record two_seeds();
+/// Adds kind_curve by gradient_l1 in two points of seed 1: 4 and 8 heads of 16 (encoder, decoder) or 15 (cross), with
+/// an accuracy of 0.8 and 0.7. Ids are "cross0", "cross1", ...
+void add_kind_curves(Record& record);
 /// two_seeds() without what belongs to seed 2.
 Record one_seed();
 /// Adds to seed 1 the unpruned model after `step` training steps (accuracy 0.6, loss 2) and a sweep "early" of it by

@@ -6,6 +6,7 @@
 #include "core/text.h"
 #include "report/approved.h"
 #include "report/fixture.h"
+#include "report/sensitivity_tables.h"
 #include "support/catch.h"
 
 using namespace headprune;
@@ -89,6 +90,25 @@ TEST_CASE("for a metric where lower is better the sign is explained the other wa
   const std::string text = sensitivity_text(record, {80, false, ""});
   CHECK_THAT(text, ContainsSubstring("Positive numbers: loss rises without these heads"));
   CHECK_THAT(text, ContainsSubstring("No test was possible, so nothing is marked."));
+}
+
+TEST_CASE("kinds stand in their order, and what one fraction of the configuration gave in one column", "[terminal]") {
+  Record record;
+  add_kind_curves(record);
+  const auto rows_of = [](const Record& from) {
+    const std::vector<PointGroup> groups = sensitivity_groups(from);
+    return sensitivity_rows(sensitivity_tables(groups).front(), "accuracy", {});
+  };
+  CHECK(rows_of(record) == TextRows{{"", "0.25 to 0.2667 ", "0.5 to 0.5333 "},
+                                    {"encoder", "-0.100 ", "-0.200 "},
+                                    {"decoder", "-0.100 ", "-0.200 "},
+                                    {"cross", "-0.100 ", "-0.200 "}});
+  // One kind has fewer points, so nothing says which of them belong together.
+  record.points.erase("cross0");
+  CHECK(rows_of(record) == TextRows{{"", "0.25 ", "0.5 ", "0.5333 "},
+                                    {"encoder", "-0.100 ", "-0.200 ", ""},
+                                    {"decoder", "-0.100 ", "-0.200 ", ""},
+                                    {"cross", "", "", "-0.200 "}});
 }
 
 TEST_CASE("a translation says how its metrics were computed and that timed texts are equally long", "[terminal]") {
