@@ -7,7 +7,7 @@
 
 #include "core/text.h"
 #include "report/bar_chart.h"
-#include "report/line_chart.h"
+#include "report/curve_lines.h"
 #include "report/sweeps.h"
 #include "report/terminal.h"
 #include "report/timing.h"
@@ -16,36 +16,6 @@ namespace headprune {
 namespace {
 
 constexpr double kPanelGap = 18;
-
-std::string percent(double fraction) { return fmt::format("{:.3g} %", 100 * fraction); }
-
-std::string value_with_interval(const MetricSummary& metric) {
-  const Estimate& estimate = metric.estimate;
-  if (!estimate.ci95) return value_text(estimate.value);
-  return interval_text(estimate.value, (*estimate.ci95)[0], (*estimate.ci95)[1]);
-}
-
-std::string point_title(const std::string& method, const PointGroup& point, const MetricSummary& metric) {
-  const PointResult& first = point.first();
-  return fmt::format("{}, {} removed ({} of {} heads): {} {}", method, percent(first.fraction),
-                     first.spec.heads_removed, first.heads_total, metric.name, value_with_interval(metric));
-}
-
-LineSeries line_of(const CurveGroup& curve, const std::string& metric) {
-  LineSeries series{curve.method, {}, true};
-  for (const PointGroup& point : curve.points) {
-    const MetricSummary* summary = point.metric(metric);
-    if (summary == nullptr) continue;
-    LinePoint one{
-        100 * point.first().fraction, summary->estimate.value, {}, {}, point_title(curve.method, point, *summary)};
-    if (summary->estimate.ci95) {
-      one.low = (*summary->estimate.ci95)[0];
-      one.high = (*summary->estimate.ci95)[1];
-    }
-    series.points.push_back(std::move(one));
-  }
-  return series;
-}
 
 void add_band(LineChart& chart, const CurveGroup& control, const std::string& metric) {
   int64_t draws = 1;
@@ -65,33 +35,6 @@ void add_band(LineChart& chart, const CurveGroup& control, const std::string& me
       fmt::format("{}: mean, smallest to largest of {}{}", control.method, count_text(draws, "order"), of);
 }
 
-/// "accuracy of the pruned model, report split, n = 1000 examples, 3 seeds"
-std::string what_is_measured(const Record& record, const PointGroup& point, const std::string& metric) {
-  const MetricSummary* summary = point.metric(metric);
-  std::string text = fmt::format("{}, {} split", metric, point.first().split);
-  if (summary == nullptr) return text;
-  text += fmt::format(", n = {}", count_text(summary->estimate.n, "example"));
-  if (summary->seeds.size() > 1) text += fmt::format(", {} seeds", summary->seeds.size());
-  for (const auto& pair : record.facts ? record.facts->shared_splits : std::vector<std::array<std::string, 2>>()) {
-    if (pair[0] == point.first().split || pair[1] == point.first().split)
-      text += fmt::format(" (same data as {})", pair[0] == point.first().split ? pair[1] : pair[0]);
-  }
-  return text;
-}
-
-/// Where a metric ends: an interval of Student's t over few seeds goes beyond.
-void set_limits(LineChart& chart, const std::string& metric) {
-  for (const char* positive : {"accuracy", "f1", "loss", "mae", "perplexity", "bits_per_char", "bleu"}) {
-    if (metric == positive) chart.y_least = 0;
-  }
-  for (const char* bounded : {"accuracy", "f1", "matthews", "pearson", "spearman"}) {
-    if (metric == bounded) chart.y_most = 1;
-  }
-  for (const char* signed_metric : {"matthews", "pearson", "spearman"}) {
-    if (metric == signed_metric) chart.y_least = -1;
-  }
-}
-
 Svg curve_panel(const Record& record, const Sweep& sweep, const std::string& metric) {
   LineChart chart;
   chart.title = sweep_title(sweep);
@@ -99,14 +42,11 @@ Svg curve_panel(const Record& record, const Sweep& sweep, const std::string& met
   chart.x_label = "heads removed (%)";
   chart.x_range = {0, 100};  // so that sweeps and runs can be laid side by side
   set_limits(chart, metric);
-  for (const CurveGroup& curve : sweep.curves) chart.series.push_back(line_of(curve, metric));
+  for (const CurveGroup& curve : sweep.curves) chart.series.push_back(line_of(curve.method, curve.points, metric));
   if (!sweep.controls.empty()) add_band(chart, sweep.controls.front(), metric);
   const std::optional<PointGroup> base = base_group(record, sweep.any().at_step);
   const MetricSummary* unpruned = base ? base->metric(metric) : nullptr;
-  if (unpruned != nullptr) {
-    chart.level = unpruned->estimate.value;
-    chart.level_label = fmt::format("unpruned: {}", value_text(unpruned->estimate.value));
-  }
+  if (unpruned != nullptr) set_level(chart, *unpruned);
   return draw_line_chart(chart);
 }
 

@@ -26,6 +26,9 @@ struct Figure {
 std::vector<Figure> curve_figures(const Record& record);
 /// One a metric: leave_one_out as layers x heads.
 std::vector<Figure> sensitivity_figures(const Record& record);
+/// One for layer_curve and one for kind_curve: the headline metric over the part of a block or kind removed, one line a
+/// block or kind, a panel a method and (layer_curve) kind.
+std::vector<Figure> table_curve_figures(const Record& record);
 /// One a score method that is no control: layers x heads, mean over seeds.
 std::vector<Figure> score_figures(const Record& record);
 /// Spearman's rho between methods, mean over seeds; none with fewer than two methods.

@@ -166,7 +166,8 @@ std::vector<DocBlock> sensitivity_section(const ReportInput& input) {
           fmt::format("Change of {} from the unpruned model, paired on the same examples. {} numbers: {} {} "
                       "without these heads, so they were needed.",
                       metric, higher ? "Negative" : "Positive", metric, higher ? "falls" : "rises"))};
-  const std::vector<Figure> figures = sensitivity_figures(record);
+  std::vector<Figure> figures = sensitivity_figures(record);
+  for (Figure& figure : table_curve_figures(record)) figures.push_back(std::move(figure));
   if (!figures.empty()) blocks.push_back(figures_block(figures));
   std::vector<DocBlock> others;
   for (const SensitivityTable& table : sensitivity_tables(groups)) {

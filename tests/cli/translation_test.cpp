@@ -114,6 +114,7 @@ TEST_CASE("a translation is trained, scored, pruned by kind and measured by its 
   }
   CHECK_THAT(curve, ContainsSubstring("cross_only"));
   CHECK_THAT(read_file(run / "report.html"), ContainsSubstring("bleu: nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp"));
+  CHECK(fs::exists(run / "plots/kind_curve-bleu.svg"));
   // Without any cross-attention the model knows nothing of the source: it writes the same for all.
   std::map<std::string, int64_t> texts;
   bool found = false;

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "report/bar_chart.h"
+#include "report/curve_lines.h"
 #include "report/fixture.h"
 #include "report/heat_map.h"
 #include "report/line_chart.h"
@@ -68,6 +69,50 @@ TEST_CASE("a curve figure has units, n, the band, and says that a split is share
   CHECK(times(text, "class=\"band\"") == 2);  // the polygon and its sign in the legend
   // gradient_l1 at half: 0.85 and 0.75.
   CHECK_THAT(text, ContainsSubstring("gradient_l1, 50 % removed (2 of 4 heads): accuracy 0.800 ["));
+}
+
+TEST_CASE("kinds are lines of one panel, blocks those of a panel a kind", "[figures]") {
+  Record record = one_seed();
+  CHECK(table_curve_figures(record).empty());
+  add_kind_curves(record);
+  std::vector<PointResult> blocks;
+  for (const auto& [id, point] : record.points) {
+    if (point.spec.table != "kind_curve") continue;
+    for (int64_t layer = 0; layer < 2; ++layer) {
+      blocks.push_back(point);
+      blocks.back().point = fmt::format("{}.{}", id, layer);
+      blocks.back().spec.table = "layer_curve";
+      blocks.back().spec.layer = layer;
+    }
+  }
+  for (const PointResult& point : blocks) record.points[point.point] = point;
+  const std::vector<Figure> figures = table_curve_figures(record);
+  REQUIRE(figures.size() == 2);
+  CHECK(figures[0].file == "kind_curve-accuracy.svg");
+  CHECK(figures[0].panels.size() == 1);
+  CHECK(figures[1].file == "layer_curve-accuracy.svg");
+  CHECK(figures[1].panels.size() == 3);
+  const std::string kinds = figures[0].document(), layers = figures[1].document();
+  for (const std::string& text : {kinds, layers}) {
+    CHECK(xml_problem(text) == "");
+    CHECK_THAT(text, ContainsSubstring("accuracy, report split, n = 100 examples"));
+    CHECK_THAT(text, ContainsSubstring("unpruned: 0.900"));
+  }
+  CHECK_THAT(kinds, ContainsSubstring("Part of one attention kind removed, by gradient_l1"));
+  CHECK_THAT(kinds, ContainsSubstring("cross, 26.7 % removed (4 of 15 heads): accuracy 0.800 ["));
+  CHECK(times(kinds, "<polyline") == 3);
+  CHECK(kinds.find("encoder, 25 %") < kinds.find("cross, 26.7 %"));
+  CHECK_THAT(layers, ContainsSubstring("Part of one decoder block removed, by gradient_l1"));
+  CHECK_THAT(layers, ContainsSubstring("cross.L1, 53.3 % removed (8 of 15 heads): accuracy 0.700 ["));
+  CHECK(times(layers, "<polyline") == 6);
+}
+
+TEST_CASE("axes of BLEU and chrF end at 0 and 100", "[figures]") {
+  for (const char* metric : {"bleu", "chrf"}) {
+    LineChart chart;
+    set_limits(chart, metric);
+    CHECK((chart.y_least == 0.0 && chart.y_most == 100.0));
+  }
 }
 
 TEST_CASE("a line goes where its numbers are", "[figures]") {

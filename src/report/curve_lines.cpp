@@ -1,0 +1,75 @@
+#include "report/curve_lines.h"
+
+#include <fmt/format.h>
+
+#include "report/text_table.h"
+
+namespace headprune {
+namespace {
+
+std::string value_with_interval(const MetricSummary& metric) {
+  const Estimate& estimate = metric.estimate;
+  if (!estimate.ci95) return value_text(estimate.value);
+  return interval_text(estimate.value, (*estimate.ci95)[0], (*estimate.ci95)[1]);
+}
+
+std::string point_title(const std::string& label, const PointGroup& point, const MetricSummary& metric) {
+  const PointResult& first = point.first();
+  return fmt::format("{}, {} removed ({} of {} heads): {} {}", label, percent(first.fraction), first.spec.heads_removed,
+                     first.heads_total, metric.name, value_with_interval(metric));
+}
+
+}  // namespace
+
+std::string percent(double fraction) { return fmt::format("{:.3g} %", 100 * fraction); }
+
+LineSeries line_of(const std::string& label, std::span<const PointGroup> points, const std::string& metric) {
+  LineSeries series{label, {}, true};
+  for (const PointGroup& point : points) {
+    const MetricSummary* summary = point.metric(metric);
+    if (summary == nullptr) continue;
+    LinePoint one{100 * point.first().fraction, summary->estimate.value, {}, {}, point_title(label, point, *summary)};
+    if (summary->estimate.ci95) {
+      one.low = (*summary->estimate.ci95)[0];
+      one.high = (*summary->estimate.ci95)[1];
+    }
+    series.points.push_back(std::move(one));
+  }
+  return series;
+}
+
+std::string what_is_measured(const Record& record, const PointGroup& point, const std::string& metric) {
+  const MetricSummary* summary = point.metric(metric);
+  std::string text = fmt::format("{}, {} split", metric, point.first().split);
+  if (summary == nullptr) return text;
+  text += fmt::format(", n = {}", count_text(summary->estimate.n, "example"));
+  if (summary->seeds.size() > 1) text += fmt::format(", {} seeds", summary->seeds.size());
+  for (const auto& pair : record.facts ? record.facts->shared_splits : std::vector<std::array<std::string, 2>>()) {
+    if (pair[0] == point.first().split || pair[1] == point.first().split)
+      text += fmt::format(" (same data as {})", pair[0] == point.first().split ? pair[1] : pair[0]);
+  }
+  return text;
+}
+
+void set_limits(LineChart& chart, const std::string& metric) {
+  for (const char* positive : {"accuracy", "f1", "loss", "mae", "bits_per_char", "bleu", "chrf"}) {
+    if (metric == positive) chart.y_least = 0;
+  }
+  for (const char* bounded : {"accuracy", "f1", "matthews", "pearson", "spearman"}) {
+    if (metric == bounded) chart.y_most = 1;
+  }
+  for (const char* percentage : {"bleu", "chrf"}) {
+    if (metric == percentage) chart.y_most = 100;
+  }
+  if (metric == "perplexity") chart.y_least = 1;
+  for (const char* signed_metric : {"matthews", "pearson", "spearman"}) {
+    if (metric == signed_metric) chart.y_least = -1;
+  }
+}
+
+void set_level(LineChart& chart, const MetricSummary& unpruned) {
+  chart.level = unpruned.estimate.value;
+  chart.level_label = fmt::format("unpruned: {}", value_text(unpruned.estimate.value));
+}
+
+}  // namespace headprune

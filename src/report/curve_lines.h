@@ -1,0 +1,27 @@
+// What charts of a metric over the part of heads removed have in common. Internal to report.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "report/groups.h"
+#include "report/line_chart.h"
+
+namespace headprune {
+
+/// "25 %"
+std::string percent(double fraction);
+
+/// The metric over the percentage of heads removed, with its intervals; points without the metric are left out.
+LineSeries line_of(const std::string& label, std::span<const PointGroup> points, const std::string& metric);
+
+/// "accuracy, report split, n = 1000 examples, 3 seeds"
+std::string what_is_measured(const Record& record, const PointGroup& point, const std::string& metric);
+
+/// Where a metric ends: an interval of Student's t over few seeds goes beyond.
+void set_limits(LineChart& chart, const std::string& metric);
+
+/// The unpruned model's value as a horizontal line.
+void set_level(LineChart& chart, const MetricSummary& unpruned);
+
+}  // namespace headprune
