@@ -54,10 +54,11 @@ struct MethodDraws {
 
 struct SweepInput {
   int64_t seed = 0;
-  std::string sweep;               // label
-  std::string rule;                // plug-in name
-  Model& model;                    // intact; a rule that trains works on a copy
-  std::optional<int64_t> at_step;  // its weights are those after so many training steps: intact_scores() are of others
+  std::string sweep;  // label
+  std::string rule;   // plug-in name
+  Model& model;       // intact; a rule that trains works on a copy
+  std::optional<int64_t> at_step =
+      {};  // its weights are those after so many training steps: intact_scores() are of others
   std::vector<MethodDraws> methods;  // those the sweep asks for, all known
   SweepHost& host;
 };

@@ -15,14 +15,14 @@ namespace headprune {
 /// (formats.md section 1). The unpruned base has rule "none" and nothing else but the seed and at_step.
 struct PointSpec {
   int64_t seed = 0;
-  std::string method;  // label of a score
-  std::optional<int64_t> draw;
-  std::string sweep;               // label of a sweep
-  std::string rule;                // plug-in name of the rule; "none" for the base
-  std::optional<int64_t> at_step;  // the weights are those after so many training steps; absent: the run's last
-  std::string table;               // sensitivity table
-  std::string kind;                // "all", a kind, or kinds joined by '+'
-  std::optional<int64_t> layer, head;
+  std::string method = {};  // label of a score
+  std::optional<int64_t> draw = {};
+  std::string sweep = {};               // label of a sweep
+  std::string rule = {};                // plug-in name of the rule; "none" for the base
+  std::optional<int64_t> at_step = {};  // the weights are those after so many training steps; absent: the run's last
+  std::string table = {};               // sensitivity table
+  std::string kind = {};                // "all", a kind, or kinds joined by '+'
+  std::optional<int64_t> layer = {}, head = {};
   int64_t heads_removed = 0;
 
   bool operator==(const PointSpec&) const = default;

@@ -24,6 +24,9 @@ struct Figure {
 /// One a metric: the metric over the part of heads removed, a panel a sweep, one line a method, the random control as a
 /// band.
 std::vector<Figure> curve_figures(const Record& record);
+/// The headline metric of the same sweep at several training steps, one line a step; a panel of values and one of
+/// shares of what each step's model is worth unpruned. None without a sweep that has at_step.
+std::vector<Figure> step_figures(const Record& record);
 /// One a metric: leave_one_out as layers x heads.
 std::vector<Figure> sensitivity_figures(const Record& record);
 /// One for layer_curve and one for kind_curve: the headline metric over the part of a block or kind removed, one line a

@@ -180,6 +180,8 @@ std::vector<DocBlock> curve_section(const ReportInput& input) {
   const std::vector<Sweep> sweeps = sweeps_of(input.record);
   if (sweeps.empty()) return {};
   std::vector<DocBlock> blocks = {heading_block("Curves"), figures_block(curve_figures(input.record))};
+  if (std::vector<Figure> steps = step_figures(input.record); !steps.empty())
+    blocks.push_back(figures_block(std::move(steps)));
   const std::string metric = headline_metric(input.record);
   for (const Sweep& sweep : sweeps) {
     blocks.push_back(paragraph_block(fmt::format("Sweep {}: {} of the pruned model.", sweep_title(sweep), metric)));

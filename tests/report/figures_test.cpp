@@ -71,6 +71,22 @@ TEST_CASE("a curve figure has units, n, the band, and says that a split is share
   CHECK_THAT(text, ContainsSubstring("gradient_l1, 50 % removed (2 of 4 heads): accuracy 0.800 ["));
 }
 
+TEST_CASE("a sweep at several training steps is a family of lines, and each is a share of its own model", "[figures]") {
+  Record record = one_seed();
+  CHECK(step_figures(record).empty());
+  add_earlier_sweep(record, 10);
+  const std::vector<Figure> figures = step_figures(record);
+  REQUIRE(figures.size() == 1);
+  CHECK(figures[0].file == "steps-accuracy.svg");
+  CHECK(figures[0].panels.size() == 2);
+  const std::string text = figures[0].document();
+  CHECK(xml_problem(text) == "");
+  CHECK_THAT(text, ContainsSubstring("step 10, 50 % removed (2 of 4 heads): accuracy 0.580 ["));
+  CHECK_THAT(text, ContainsSubstring("step 10: 96.7 % of 0.600"));          // 0.58 / 0.6
+  CHECK_THAT(text, ContainsSubstring("end of training: 94.4 % of 0.900"));  // 0.85 / 0.9
+  CHECK(times(text, "<polyline") == 4);
+}
+
 TEST_CASE("kinds are lines of one panel, blocks those of a panel a kind", "[figures]") {
   Record record = one_seed();
   CHECK(table_curve_figures(record).empty());
