@@ -41,8 +41,7 @@ std::string step_label(const CurveGroup& curve) {
 LineChart start_chart(const Family& family, const std::string& y_label) {
   const CurveGroup& any = *family.front();
   LineChart chart;
-  chart.title = fmt::format("{} of {} heads by {}, {} ranking, at several training steps", any.rule, any.kind,
-                            any.method, any.scope);
+  chart.title = fmt::format("{}, {} heads, by {}, at several training steps", any.rule, any.kind, any.method);
   chart.y_label = y_label;
   chart.x_label = "heads removed (%)";
   chart.x_range = {0, 100};

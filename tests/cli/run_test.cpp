@@ -172,7 +172,7 @@ TEST_CASE("--smoke goes through the whole flow with two points a sweep and table
   CHECK(results["state"] == "completed");
   size_t points = 0;
   for (const Json& curve : results["pruning"]["curves"]) points += curve["points"].size();
-  CHECK(points == 4);
+  CHECK(points == 6);
 }
 
 TEST_CASE("starters run as they are: what init prints validates", "[cli]") {

@@ -260,6 +260,30 @@ TEST_CASE("a point of an earlier step is exported from that step's weights", "[c
   CHECK(embedding(folder / "early") != embedding(whole.run / "model/seed-1"));
 }
 
+TEST_CASE("an example of a translation is its source and its target", "[cli][translation]") {
+  const auto hashes = [](const fs::path& run) {
+    std::set<std::string> found;
+    for (const auto& entry : fs::directory_iterator(run / kSamples)) {
+      const std::string content = read_file(entry.path());
+      for (const std::string_view line : split(content, '\n'))
+        if (!line.empty()) found.insert(parse_json(std::string(line), "sample")["doc_hash"].get<std::string>());
+    }
+    return found;
+  };
+  const std::set<std::string> ours = hashes(translated().run);
+  CHECK(ours.size() == 32);
+  const TestFolder same, other;
+  REQUIRE(run_with(same, {"--until", "evaluate"}).code == 0);
+  CHECK(hashes(same / "runs/pairs") == ours);
+  fs::copy(translated().folder / "data", other / "data");
+  std::string references;
+  for (int64_t i = 0; i < 32; ++i) references += "rot\n";
+  other.write("data/test.de", references);
+  other.write("pairs.yaml", kExperiment);
+  REQUIRE(headprune_in(other.path(), {"run", "pairs.yaml", "seeds=[1]", "--until", "evaluate"}).code == 0);
+  for (const std::string& hash : hashes(other / "runs/pairs")) CHECK_FALSE(ours.contains(hash));
+}
+
 TEST_CASE("a pruned translation model is exported and loaded again with its tokenizer", "[cli][translation]") {
   const Translated& whole = translated();
   const std::string point = half_point(whole.run, "one_shot");

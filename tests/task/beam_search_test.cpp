@@ -1,10 +1,15 @@
 #include "task/beam_search.h"
 
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cmath>
 #include <map>
 
 #include "core/random.h"
+#include "core/stop.h"
 #include "model/marian_golden.h"
 
 using namespace headprune;
@@ -16,7 +21,7 @@ using Text = std::vector<int64_t>;
 
 /// Log probabilities from a table: what follows depends on the text so far and on nothing else. Token 0 ends a text, 1
 /// starts it.
-class TableWriter final : public SequenceWriter {
+class TableWriter : public SequenceWriter {
  public:
   TableWriter(int64_t vocabulary, uint64_t seed) : vocabulary_(vocabulary), seed_(seed) {}
 
@@ -64,6 +69,20 @@ class TableWriter final : public SequenceWriter {
  private:
   int64_t vocabulary_;
   uint64_t seed_;
+};
+
+/// A signal comes while the second token is written.
+class InterruptedWriter final : public TableWriter {
+ public:
+  using TableWriter::TableWriter;
+  int steps() const { return steps_; }
+  torch::Tensor next(WriterState& state, const torch::Tensor& tokens, const PerBlock& gates) override {
+    if (++steps_ == 2) raise(SIGINT);
+    return TableWriter::next(state, tokens, gates);
+  }
+
+ private:
+  int steps_ = 0;
 };
 
 Batch sentences(int64_t count) {
@@ -150,6 +169,25 @@ TEST_CASE("a sentence's text does not depend on which others are written beside 
           together[static_cast<size_t>(i)]);
     CHECK(std::ssize(together[static_cast<size_t>(i)]) <= limits[static_cast<size_t>(i)]);
   }
+}
+
+TEST_CASE("a stop request is heard between two tokens of a batch", "[beam]") {
+  const pid_t child = fork();  // a signal stays received
+  if (child == 0) {
+    at::set_num_threads(1);  // the other threads stayed with the parent
+    install_signal_handlers({"INT"});
+    InterruptedWriter writer(7, 5);
+    int steps = 99;
+    try {
+      write_texts(writer, writer.start({}, sentences(2)), {}, {.start = 1, .end = 0, .width = 3}, {50, 50});
+    } catch (const Interrupted&) {
+      steps = writer.steps();
+    }
+    _exit(steps);
+  }
+  int status = 0;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  CHECK((WIFEXITED(status) && WEXITSTATUS(status) == 2));
 }
 
 TEST_CASE("a batch with more hypotheses than are kept at once gives the texts of its sentences alone", "[beam]") {
