@@ -21,7 +21,7 @@ prune:
   sweeps:
     - one_shot: {fractions: [0, 0.25, 0.5, 1]}
     - iterative: {methods: [gradient_l1], heads_per_step: 1, until_fraction: 0.75, fine_tune_steps: 4, keep_weights: last}
-    - one_shot: {label: step_7, at_step: 7, methods: [gradient_l1], fractions: [0, 0.5]}
+    - one_shot: {label: step_2, at_step: 2, methods: [gradient_l1], fractions: [0, 0.5]}
 sensitivity: {tables: [leave_one_out, all_but_one, layer_removed, layer_curve]}
 surgery: {fractions: [0.5], timing: {batch_sizes: [2], warmup: 1, repeats: 2}}
 report: {bootstrap_iters: 200}
