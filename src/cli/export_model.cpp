@@ -31,25 +31,18 @@ fs::path model_of(const fs::path& run, const Record& record, int64_t seed) {
   return path.is_absolute() ? path : run / path;
 }
 
-/// The model folder of a training step that a sweep is about.
-fs::path earlier_weights_of(const fs::path& run, const PointResult& point) {
-  fs::path folder = run / step_folder(point.spec.seed, *point.spec.at_step);
-  if (!fs::exists(folder))
-    fail(ExitCode::run_failed, "{} is gone: point {} is about the weights kept there", folder.string(), point.point);
-  return folder;
-}
-
-/// The model folder of a point that was trained on after pruning.
+/// The model folder of a point that was trained on after pruning, or is about an earlier training step.
 fs::path own_weights_of(const fs::path& run, const PointResult& point) {
-  if (point.weights.empty())
+  if (point.fine_tuned && point.weights.empty())
     fail(ExitCode::run_failed,
          "point {} was evaluated on fine-tuned weights of its own, and those were not kept with it; set keep_weights: "
          "last or all in the iterative sweep and run again, or export a point of a one_shot sweep",
          point.point);
-  if (!fs::exists(run / point.weights))
-    fail(ExitCode::run_failed, "{} is gone: the weights of point {} were kept there", (run / point.weights).string(),
-         point.point);
-  return run / point.weights;
+  fs::path folder =
+      run / (point.fine_tuned ? fs::path(point.weights) : step_folder(point.spec.seed, *point.spec.at_step));
+  if (!fs::exists(folder))
+    fail(ExitCode::run_failed, "{} is gone: the weights of point {} were kept there", folder.string(), point.point);
+  return folder;
 }
 
 /// A model that the run loaded must still be what it was.
@@ -71,9 +64,8 @@ ExitCode export_model_of(const CommandLine& line, const ExportArguments& argumen
   if (!fs::exists(run / kRunJson)) fail(ExitCode::usage, "{} is not a run folder (no run.json)", run.string());
   const Record record = read_record(run);
   const PointResult& point = find_point(record, arguments.point);
-  const fs::path model = point.fine_tuned     ? own_weights_of(run, point)
-                         : point.spec.at_step ? earlier_weights_of(run, point)
-                                              : model_of(run, record, point.spec.seed);
+  const bool own = point.fine_tuned || point.spec.at_step;
+  const fs::path model = own ? own_weights_of(run, point) : model_of(run, record, point.spec.seed);
   if (model.is_absolute()) require_unchanged(read_run_context(run).inputs);
   const ExportResult result =
       export_model({.model = model,

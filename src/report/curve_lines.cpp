@@ -7,16 +7,10 @@
 namespace headprune {
 namespace {
 
-std::string value_with_interval(const MetricSummary& metric) {
-  const Estimate& estimate = metric.estimate;
-  if (!estimate.ci95) return value_text(estimate.value);
-  return interval_text(estimate.value, (*estimate.ci95)[0], (*estimate.ci95)[1]);
-}
-
 std::string point_title(const std::string& label, const PointGroup& point, const MetricSummary& metric) {
   const PointResult& first = point.first();
   return fmt::format("{}, {} removed ({} of {} heads): {} {}", label, percent(first.fraction), first.spec.heads_removed,
-                     first.heads_total, metric.name, value_with_interval(metric));
+                     first.heads_total, metric.name, estimate_text(metric.estimate));
 }
 
 }  // namespace
@@ -67,9 +61,10 @@ void set_limits(LineChart& chart, const std::string& metric) {
   }
 }
 
-void set_level(LineChart& chart, const MetricSummary& unpruned) {
-  chart.level = unpruned.estimate.value;
-  chart.level_label = fmt::format("unpruned: {}", value_text(unpruned.estimate.value));
+void set_level(LineChart& chart, const std::optional<MetricSummary>& unpruned) {
+  if (!unpruned) return;
+  chart.level = unpruned->estimate.value;
+  chart.level_label = fmt::format("unpruned: {}", value_text(unpruned->estimate.value));
 }
 
 }  // namespace headprune

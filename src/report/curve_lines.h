@@ -1,6 +1,7 @@
 // What charts of a metric over the part of heads removed have in common. Internal to report.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 
@@ -21,7 +22,7 @@ std::string what_is_measured(const Record& record, const PointGroup& point, cons
 /// Where a metric ends: an interval of Student's t over few seeds goes beyond.
 void set_limits(LineChart& chart, const std::string& metric);
 
-/// The unpruned model's value as a horizontal line.
-void set_level(LineChart& chart, const MetricSummary& unpruned);
+/// The unpruned model's value as a horizontal line, where there is one.
+void set_level(LineChart& chart, const std::optional<MetricSummary>& unpruned);
 
 }  // namespace headprune

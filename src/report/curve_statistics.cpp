@@ -146,9 +146,8 @@ std::vector<DropLimit> drop_limits(const Record& record, const Sweep& sweep, con
   for (const char* bounded : {"accuracy", "f1", "matthews", "pearson", "spearman"}) {
     if (metric == bounded) return {{0.01, "0.01"}, {0.02, "0.02"}, {0.05, "0.05"}};
   }
-  const std::optional<PointGroup> base = base_group(record, sweep.any().at_step);
-  const MetricSummary* summary = base ? base->metric(metric) : nullptr;
-  if (summary == nullptr || !std::isfinite(summary->estimate.value)) return limits;
+  const std::optional<MetricSummary> summary = base_metric(record, metric, sweep.any().at_step);
+  if (!summary || !std::isfinite(summary->estimate.value)) return limits;
   for (const double share : {0.01, 0.02, 0.05})
     limits.push_back({share * std::abs(summary->estimate.value), fmt::format("{:.0f} %", 100 * share)});
   return limits;

@@ -44,9 +44,7 @@ Svg curve_panel(const Record& record, const Sweep& sweep, const std::string& met
   set_limits(chart, metric);
   for (const CurveGroup& curve : sweep.curves) chart.series.push_back(line_of(curve.method, curve.points, metric));
   if (!sweep.controls.empty()) add_band(chart, sweep.controls.front(), metric);
-  const std::optional<PointGroup> base = base_group(record, sweep.any().at_step);
-  const MetricSummary* unpruned = base ? base->metric(metric) : nullptr;
-  if (unpruned != nullptr) set_level(chart, *unpruned);
+  set_level(chart, base_metric(record, metric, sweep.any().at_step));
   return draw_line_chart(chart);
 }
 

@@ -137,6 +137,11 @@ const MetricSummary* PointGroup::metric(const std::string& name) const {
   return found == metrics.end() ? nullptr : &*found;
 }
 
+std::string estimate_text(const Estimate& estimate) {
+  if (!estimate.ci95) return value_text(estimate.value);
+  return interval_text(estimate.value, (*estimate.ci95)[0], (*estimate.ci95)[1]);
+}
+
 std::vector<std::string> estimate_cells(const Estimate& estimate) {
   const auto& ci95 = estimate.ci95;
   return {value_text(estimate.value), estimate.stderr_ ? value_text(*estimate.stderr_) : "N/A",
@@ -198,6 +203,13 @@ std::optional<PointGroup> base_group(const Record& record, std::optional<int64_t
   if (group.members.empty()) return std::nullopt;
   finish(group);
   return group;
+}
+
+std::optional<MetricSummary> base_metric(const Record& record, const std::string& metric,
+                                         std::optional<int64_t> at_step) {
+  const std::optional<PointGroup> base = base_group(record, at_step);
+  const MetricSummary* summary = base ? base->metric(metric) : nullptr;
+  return summary == nullptr ? std::nullopt : std::optional(*summary);
 }
 
 std::vector<int64_t> recorded_steps(const Record& record) {

@@ -60,6 +60,8 @@ struct AreaSummary {
   double low = 0, high = 0;  // smallest and largest of all members
 };
 
+/// "0.812 [0.790, 0.832]", without an interval the value alone.
+std::string estimate_text(const Estimate& estimate);
 /// Value, standard error and 95 % interval as cells of a table; "N/A" for what there is not.
 std::vector<std::string> estimate_cells(const Estimate& estimate);
 
@@ -85,6 +87,9 @@ std::string sensitivity_unit(const PointSpec& spec);
 
 /// The unpruned model over all seeds, after `at_step` training steps where that is given; nothing while no seed has it.
 std::optional<PointGroup> base_group(const Record& record, std::optional<int64_t> at_step = {});
+/// Its metric; nothing while that was not measured.
+std::optional<MetricSummary> base_metric(const Record& record, const std::string& metric,
+                                         std::optional<int64_t> at_step = {});
 /// The training steps, short of the end, whose models the run evaluated; ascending.
 std::vector<int64_t> recorded_steps(const Record& record);
 /// Sweeps and methods in the order of the configuration.

@@ -19,11 +19,6 @@ namespace {
 
 std::string share_text(double fraction) { return fmt::format("{:.3g} %", 100 * fraction); }
 
-std::string estimate_text(const Estimate& estimate) {
-  if (!estimate.ci95) return value_text(estimate.value);
-  return interval_text(estimate.value, (*estimate.ci95)[0], (*estimate.ci95)[1]);
-}
-
 std::string seeds_text(const Record& record) {
   std::vector<std::string> seeds;
   for (const int64_t seed : recorded_seeds(record)) seeds.push_back(std::to_string(seed));
@@ -72,9 +67,8 @@ std::string sweep_outcome(const ReportInput& input, const Sweep& sweep, const st
 std::string outcome_line(const ReportInput& input) {
   const Record& record = input.record;
   const std::string metric = headline_metric(record);
-  const std::optional<PointGroup> base = base_group(record);
-  const MetricSummary* summary = base ? base->metric(metric) : nullptr;
-  if (summary == nullptr) return "Came out: nothing yet, the unpruned model has not been evaluated.";
+  const std::optional<MetricSummary> summary = base_metric(record, metric);
+  if (!summary) return "Came out: nothing yet, the unpruned model has not been evaluated.";
   std::string text = fmt::format("Came out: unpruned {} {}.", metric, estimate_text(summary->estimate));
   const std::vector<Sweep> sweeps = sweeps_of(record);
   for (size_t i = 0; i < std::min<size_t>(sweeps.size(), 2); ++i) text += sweep_outcome(input, sweeps[i], metric);

@@ -12,22 +12,22 @@ namespace {
 /// Lines that share a panel: all kinds, or the blocks of one kind.
 struct Panel {
   std::string table, method, kind;  // kind: empty in kind_curve
-  LineChart chart;
-  auto key() const { return std::tie(table, method, kind); }
+  LineChart chart = {};
+  bool holds(const PointSpec& spec) const {
+    return table == spec.table && method == spec.method && kind == (spec.layer ? spec.kind : "");
+  }
 };
 
 Panel start_panel(const Record& record, const PointGroup& point, const std::string& metric) {
   const PointSpec& spec = point.first().spec;
-  Panel panel{spec.table, spec.method, spec.layer ? spec.kind : "", {}};
+  Panel panel{spec.table, spec.method, spec.layer ? spec.kind : ""};
   const std::string unit = spec.layer ? spec.kind + " block" : "attention kind";
   panel.chart.title = fmt::format("Part of one {} removed, by {}", unit, spec.method);
   panel.chart.y_label = what_is_measured(record, point, metric);
   panel.chart.x_label = fmt::format("heads of the {} removed (%)", spec.layer ? "block" : "kind");
   panel.chart.x_range = {0, 100};
   set_limits(panel.chart, metric);
-  const std::optional<PointGroup> base = base_group(record);
-  const MetricSummary* unpruned = base ? base->metric(metric) : nullptr;
-  if (unpruned != nullptr) set_level(panel.chart, *unpruned);
+  set_level(panel.chart, base_metric(record, metric));
   return panel;
 }
 
@@ -52,8 +52,7 @@ std::vector<Panel> panels_of(const Record& record, std::span<const PointGroup> g
     groups = groups.subspan(curve.size());
     const PointSpec& spec = curve.front().first().spec;
     if (spec.method.empty()) continue;  // a table without an order of heads
-    Panel panel = start_panel(record, curve.front(), metric);
-    if (panels.empty() || panels.back().key() != panel.key()) panels.push_back(std::move(panel));
+    if (panels.empty() || !panels.back().holds(spec)) panels.push_back(start_panel(record, curve.front(), metric));
     panels.back().chart.series.push_back(line_of(sensitivity_unit(spec), curve, metric));
   }
   return panels;

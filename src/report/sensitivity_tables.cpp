@@ -112,13 +112,7 @@ TextRows list_rows(const SensitivityTable& table, const std::string& metric, con
                                     fmt::format("{} of {}", point.spec.heads_removed, point.heads_total)};
     if (kept) row.push_back(kept_heads(*group));
     const MetricSummary* summary = group->metric(metric);
-    if (summary == nullptr) {
-      row.push_back("-");
-    } else if (summary->estimate.ci95) {
-      row.push_back(interval_text(summary->estimate.value, (*summary->estimate.ci95)[0], (*summary->estimate.ci95)[1]));
-    } else {
-      row.push_back(value_text(summary->estimate.value));
-    }
+    row.push_back(summary == nullptr ? "-" : estimate_text(summary->estimate));
     row.push_back(change_cell(*group, metric, q));
     rows.push_back(std::move(row));
   }

@@ -62,9 +62,8 @@ std::optional<Svg> shares_panel(const Record& record, const Family& family, cons
   chart.level = 100;
   chart.level_label = "unpruned";
   for (const CurveGroup* curve : family) {
-    const std::optional<PointGroup> base = base_group(record, curve->at_step);
-    const MetricSummary* unpruned = base ? base->metric(metric) : nullptr;
-    if (unpruned == nullptr || !(unpruned->estimate.value > 0)) return std::nullopt;
+    const std::optional<MetricSummary> unpruned = base_metric(record, metric, curve->at_step);
+    if (!unpruned || !(unpruned->estimate.value > 0)) return std::nullopt;
     LineSeries line = line_of(step_label(*curve), curve->points, metric);
     for (LinePoint& point : line.points) {
       point.y *= 100 / unpruned->estimate.value;

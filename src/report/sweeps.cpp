@@ -28,10 +28,7 @@ bool differs(const MetricSummary& metric) {
 
 std::string method_cell(const MetricSummary* metric) {
   if (metric == nullptr) return "- ";
-  const Estimate& estimate = metric->estimate;
-  const std::string text = estimate.ci95 ? interval_text(estimate.value, (*estimate.ci95)[0], (*estimate.ci95)[1])
-                                         : value_text(estimate.value);
-  return text + (differs(*metric) ? "*" : " ");
+  return estimate_text(metric->estimate) + (differs(*metric) ? "*" : " ");
 }
 
 std::string control_cell(const MetricSummary* metric) {

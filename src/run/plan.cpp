@@ -1,7 +1,6 @@
 #include "run/plan.h"
 
-#include <limits>
-#include <set>
+#include <map>
 
 #include "core/files.h"
 #include "core/random.h"
@@ -19,14 +18,21 @@ int64_t batch_count(int64_t examples, int64_t batch_size) { return (examples + b
 
 int64_t size_of(const std::shared_ptr<const Split>& split) { return static_cast<int64_t>(split->examples.size()); }
 
-/// Training steps of the seed that has fewest: how batches fall differs with the order of the examples.
-int64_t training_steps(const Experiment& experiment, const Dataset& dataset) {
+/// Lays out a whole epoch.
+int64_t training_steps(const Experiment& experiment, const Dataset& dataset, int64_t seed) {
   if (!experiment.train) return 0;
-  int64_t fewest = std::numeric_limits<int64_t>::max();
-  for (const int64_t seed : experiment.seeds)
-    fewest = std::min(fewest, planned_steps(dataset.train->examples, *experiment.train,
-                                            stream_seed(static_cast<uint64_t>(seed), "train")));
-  return fewest;
+  return planned_steps(dataset.train->examples, *experiment.train, stream_seed(static_cast<uint64_t>(seed), "train"));
+}
+
+/// `steps`: those that sweeps are about, with a sweep's label. Seeds differ in how their batches fall.
+void check_steps(const std::map<int64_t, std::string>& steps, const Experiment& experiment, const Dataset& dataset) {
+  if (steps.empty()) return;
+  const auto& [last, label] = *steps.rbegin();
+  for (const int64_t seed : experiment.seeds) {
+    const int64_t training = training_steps(experiment, dataset, seed);
+    if (last > training)
+      fail(ExitCode::usage, "sweep {} is about the model at_step {}, but training has {} steps", label, last, training);
+  }
 }
 
 }  // namespace
@@ -72,18 +78,12 @@ ExperimentPlan plan_experiment(const Experiment& experiment, const Dataset& data
 
   plan.points = 1;  // the base
   int64_t kept_models = 0;
-  std::set<int64_t> kept_steps;
+  std::map<int64_t, std::string> kept_steps;  // with the label of a sweep about it
   int64_t scorings = experiment.score.methods.empty() ? 0 : 1;
-  const int64_t training = training_steps(experiment, dataset);  // lays out a whole epoch: asked for once
-  plan.train_steps = training;
+  plan.train_steps = training_steps(experiment, dataset, experiment.seeds.front());
   for (const auto& item : experiment.prune.sweeps) {
     const auto rule = item.make();
-    if (const auto step = rule->at_step()) {
-      if (*step > training)
-        fail(ExitCode::usage, "sweep {} is about the model at_step {}, but training has {} steps", item.label, *step,
-             training);
-      kept_steps.insert(*step);
-    }
+    if (const auto step = rule->at_step()) kept_steps.emplace(*step, item.label);
     const SweepPlan sweep = rule->plan(blocks, chosen_methods(scored, rule->methods()));
     plan.points += sweep.points;
     scorings += sweep.scorings;
@@ -92,6 +92,7 @@ ExperimentPlan plan_experiment(const Experiment& experiment, const Dataset& data
     for (const std::string& message : sweep.messages)
       if (!message.empty()) plan.messages.push_back(item.label + ": " + message);
   }
+  check_steps(kept_steps, experiment, dataset);
   plan.points += std::ssize(kept_steps);  // each has a base of its own
   kept_models += std::ssize(kept_steps);
   const SensitivityPlan tables =

@@ -19,13 +19,9 @@ PlannedPoint base_point(const SeedRun& run, std::optional<int64_t> at_step) {
   return base;
 }
 
-fs::path folder_at(const SeedRun& run, int64_t step) {
-  return run.workspace.folder / step_folder(run.seed, run.workspace.training_step(step));
-}
-
 /// The model with the weights that it had after `step` training steps.
 std::shared_ptr<Model> model_at(const SeedRun& run, int64_t step) {
-  const fs::path folder = folder_at(run, step);
+  const fs::path folder = run.workspace.folder / step_folder(run.seed, run.workspace.training_step(step));
   if (!fs::exists(folder))
     fail(ExitCode::run_failed, "{} is gone: it held the model at_step {}; --from model trains again", folder.string(),
          step);
@@ -55,13 +51,14 @@ Passes evaluate_stage(SeedRun& run) {
 Passes prune_stage(SeedRun& run, const IntactScores& scores) {
   const Workspace& workspace = run.workspace;
   const std::vector<MethodDraws> scored = method_draws(workspace.experiment.score);
+  std::optional<IntactModel> earlier;  // of the last step asked for: sweeps about one share it
+  std::optional<int64_t> earlier_step;
   Passes passes;
   for (const auto& item : workspace.experiment.prune.sweeps) {
     log_info("[prune] seed {}: sweep {}", run.seed, item.label);
     const auto rule = item.make();
     const std::vector<MethodDraws> methods = chosen_methods(scored, rule->methods());
     const std::optional<int64_t> at_step = rule->at_step();
-    std::optional<IntactModel> earlier;
     if (at_step) {
       if (all_recorded(run, item.label, rule->plan(run.blocks, methods).points)) continue;
       if (run.trained_steps < workspace.training_step(*at_step)) {
@@ -72,9 +69,10 @@ Passes prune_stage(SeedRun& run, const IntactScores& scores) {
                                  item.label, *at_step, run.seed, run.trained_steps));
         continue;
       }
-      earlier.emplace(workspace, model_at(run, *at_step), /*memory=*/0);
+      if (earlier_step != at_step) earlier.emplace(workspace, model_at(run, *at_step), /*memory=*/0);
+      earlier_step = at_step;
     }
-    IntactModel& intact = earlier ? *earlier : *run.intact;
+    IntactModel& intact = at_step ? *earlier : *run.intact;
     Host host(run, Stage::prune, scores, intact);
     if (at_step) host.evaluate(*intact.model(), base_point(run, at_step));
     rule->run({.seed = run.seed,
