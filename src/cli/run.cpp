@@ -23,6 +23,7 @@ struct RunArguments {
   ExperimentArguments experiment;
   RunOptions options;
   bool dry_run = false;
+  int64_t threads = 0;
   std::string until, from, retry, out;
 };
 
@@ -41,6 +42,7 @@ ExitCode run_now(const CommandLine& line, RunArguments& arguments) {
   RunOptions& options = arguments.options;
   options.argv = line.argv;
   options.overrides = arguments.experiment.overrides();
+  if (arguments.threads > 0) options.overrides.push_back(fmt::format("runtime.threads={}", arguments.threads));
   options.out = arguments.out;
   if (!arguments.until.empty()) options.until = parse_stage(arguments.until);
   if (!arguments.from.empty()) options.from = parse_stage(arguments.from);
@@ -72,6 +74,8 @@ void add_run(CommandLine& line) {
   arguments->experiment.add_to(command);
   command.add_flag("--dry-run", arguments->dry_run, "print points, cost and disk needed; stop");
   command.add_flag("--smoke", arguments->options.smoke, "2 training steps, 2 points a sweep and table, the whole flow");
+  command.add_option("-j", arguments->threads, "cores that compute: short for runtime.threads=N")
+      ->check(CLI::PositiveNumber);
   command.add_option("--until", arguments->until,
                      "stop after this stage: data model evaluate score prune sensitivity surgery results");
   command.add_option("--from", arguments->from, "redo from this stage on stored earlier results");

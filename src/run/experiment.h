@@ -112,7 +112,10 @@ struct RuntimeSection {
   template <class V>
   void fields(V& v) {
     v("device", device, "cpu, cuda or cuda:N");
-    v("threads", threads, "threads of one operation; absent: every core this process may use", at_least(1));
+    v("threads", threads,
+      "cores that compute; absent: every core this process may use. Scoring and evaluation give each core a batch, "
+      "training divides operations among them",
+      at_least(1));
     v("memory_mb", memory_mb,
       "megabytes that states shared by several masks may take; with less, more is computed again, to the same numbers",
       between(0, 1048576));
@@ -125,7 +128,7 @@ struct RuntimeSection {
         if (name == known) return std::string();
       return std::string("expected one of INT, TERM, USR1, USR2, HUP");
     });
-    v.not_supported("workers", "points are evaluated one after another; use runtime.threads");
+    v.not_supported("workers", "batches are computed side by side by runtime.threads");
   }
 };
 

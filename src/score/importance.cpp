@@ -6,6 +6,7 @@
 #include "core/log.h"
 #include "core/stop.h"
 #include "core/text.h"
+#include "model/side_by_side.h"
 #include "score/accumulate.h"
 #include "score/observe.h"
 
@@ -36,22 +37,23 @@ Needs unite(const std::vector<Running>& all) {
 /// Shows the batches of the score split to every method that looks at data.
 void pass_over_data(const std::vector<Running>& all, const Needs& needs, const ScoreInput& input) {
   if (input.batches.empty()) fail(ExitCode::run_failed, "the score split is empty; no head can be scored on it");
-  Observer observer(input, needs);
+  const Observer observer(input, needs);
   Progress progress("score");
   const double start = monotonic_seconds();
-  for (size_t i = 0; i < input.batches.size(); ++i) {
+  const int64_t at_once = batches_at_once(input.model, input.batches, PassKind::backward);
+  side_by_side(input.batches.size(), at_once, [&](size_t i) {
     check_stop();
-    observer.observe(input.batches[i], [&](const Observation& observation) {
+    return [&, i, observation = observer.observe(input.batches[i])] {
       for (const Running& one : all)
         if (one.needs.data) one.pass->add(observation);
-    });
-    const double elapsed = monotonic_seconds() - start;
-    if (elapsed > 1 && progress.due()) {  // a short pass says nothing
-      const double done = static_cast<double>(i + 1), total = static_cast<double>(input.batches.size());
-      progress.print(fmt::format("batch {}/{}, {} left", i + 1, input.batches.size(),
-                                 duration_text(elapsed * (total - done) / done)));
-    }
-  }
+      const double elapsed = monotonic_seconds() - start;
+      if (elapsed > 1 && progress.due()) {  // a short pass says nothing
+        const double done = static_cast<double>(i + 1), total = static_cast<double>(input.batches.size());
+        progress.print(fmt::format("batch {}/{}, {} left", i + 1, input.batches.size(),
+                                   duration_text(elapsed * (total - done) / done)));
+      }
+    };
+  });
 }
 
 /// A method's own values: shapes right, surviving heads finite, removed heads 0, and larger = keep.

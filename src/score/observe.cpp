@@ -67,7 +67,7 @@ PerBlock Observer::batch_gates(const Batch& batch) const {
   return gates;
 }
 
-void Observer::observe(const Batch& batch, const std::function<void(const Observation&)>& look) {
+Observation Observer::observe(const Batch& batch) const {
   const c10::AutoGradMode gradients_wanted(needs_.any_gradient());
   HeadProbe probe;
   probe.gates = batch_gates(batch);
@@ -75,8 +75,7 @@ void Observer::observe(const Batch& batch, const std::function<void(const Observ
   probe.contexts = needs_.contexts || needs_.context_gradients;
   ModelOutput output = input_.model.forward(batch, probe);
 
-  PerBlock gate_gradients, context_gradients;
-  std::vector<ProjectionGradients> weight_gradients;
+  Observation seen{batch, std::move(output.heads), {}, {}, {}};
   if (needs_.any_gradient()) {
     const torch::Tensor losses = input_.task.example_losses(output.values, batch);  // [B]
     require_finite_losses(losses.detach(), batch);
@@ -85,7 +84,7 @@ void Observer::observe(const Batch& batch, const std::function<void(const Observ
     for (size_t b = 0; b < blocks_.size(); ++b) {
       if (blocks_[b].heads.empty()) continue;
       if (needs_.gate_gradients) leaves.push_back(probe.gates[b]);
-      if (needs_.context_gradients) leaves.push_back(output.heads.contexts[b]);
+      if (needs_.context_gradients) leaves.push_back(seen.trace.contexts[b]);
       if (needs_.weight_gradients)
         for (const torch::Tensor& weight : projection_weights(input_.model.attention(b))) leaves.push_back(weight);
     }
@@ -93,17 +92,17 @@ void Observer::observe(const Batch& batch, const std::function<void(const Observ
     size_t next = 0;
     for (size_t b = 0; b < blocks_.size(); ++b) {
       const bool some = !blocks_[b].heads.empty();
-      if (needs_.gate_gradients) gate_gradients.push_back(some ? gradients[next++] : torch::Tensor());
-      if (needs_.context_gradients) context_gradients.push_back(some ? gradients[next++] : torch::Tensor());
+      if (needs_.gate_gradients) seen.gate_gradients.push_back(some ? gradients[next++] : torch::Tensor());
+      if (needs_.context_gradients) seen.context_gradients.push_back(some ? gradients[next++] : torch::Tensor());
       if (needs_.weight_gradients) {
-        weight_gradients.emplace_back();
-        if (some) weight_gradients.back() = by_head(&gradients[next], input_.model.attention(b)), next += 4;
+        seen.weight_gradients.emplace_back();
+        if (some) seen.weight_gradients.back() = by_head(&gradients[next], input_.model.attention(b)), next += 4;
       }
     }
   }
-  for (torch::Tensor& context : output.heads.contexts) context = context.detach();
-  for (torch::Tensor& weights : output.heads.weights) weights = weights.detach();
-  look({batch, output.heads, gate_gradients, context_gradients, weight_gradients});
+  for (torch::Tensor& context : seen.trace.contexts) context = context.detach();
+  for (torch::Tensor& weights : seen.trace.weights) weights = weights.detach();
+  return seen;
 }
 
 }  // namespace headprune

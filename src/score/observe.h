@@ -1,8 +1,6 @@
 // One forward pass, and at most one backward pass, for everything that any score wants to see of a batch.
 #pragma once
 
-#include <functional>
-
 #include "score/score.h"
 
 namespace headprune {
@@ -12,9 +10,9 @@ namespace headprune {
 class Observer {
  public:
   Observer(const ScoreInput& input, const Needs& needs);
-  /// Calls `look` with what the batch shows. Throws Error(run_failed) naming the example when a loss that is to be
-  /// differentiated is not finite.
-  void observe(const Batch& batch, const std::function<void(const Observation&)>& look);
+  /// What the batch shows. Throws Error(run_failed) naming the example when a loss that is to be differentiated is not
+  /// finite. Safe to call for several batches at once.
+  Observation observe(const Batch& batch) const;
 
  private:
   PerBlock batch_gates(const Batch& batch) const;

@@ -36,10 +36,10 @@ struct ProjectionGradients {
 /// would have is an undefined tensor. Nothing here is attached to a graph.
 struct Observation {
   const Batch& batch;
-  const HeadTrace& trace;             // as asked for; present at padding too: see query_mask
-  const PerBlock& gate_gradients;     // [B, H]: dl(x)/dgate of each example's own loss
-  const PerBlock& context_gradients;  // [B, H, T, Dv]: dl(x)/dcontext
-  const std::vector<ProjectionGradients>& weight_gradients;
+  HeadTrace trace;             // as asked for; present at padding too: see query_mask
+  PerBlock gate_gradients;     // [B, H]: dl(x)/dgate of each example's own loss
+  PerBlock context_gradients;  // [B, H, T, Dv]: dl(x)/dcontext
+  std::vector<ProjectionGradients> weight_gradients;
 };
 
 /// Raw values of one method: float64 [H] a block, on the CPU (H = heads present in the model). What stands at removed

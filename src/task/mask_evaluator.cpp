@@ -1,6 +1,7 @@
 #include "task/mask_evaluator.h"
 
 #include "core/stop.h"
+#include "model/side_by_side.h"
 
 namespace headprune {
 
@@ -28,6 +29,7 @@ MaskEvaluator::MaskEvaluator(Model& model, const Task& task, const std::vector<B
       blocks_(model.blocks()),
       order_(model.order()),
       places_(order_.size()),
+      at_once_(batches_at_once(model, batches, PassKind::forward)),
       memory_(memory),
       kept_(batches.size()) {
   for (size_t place = 0; place < order_.size(); ++place) places_[order_[place]] = place;
@@ -39,22 +41,25 @@ MaskEvaluator::MaskEvaluator(Model& model, const Task& task, const std::vector<B
 
 Outcomes MaskEvaluator::evaluate(const HeadSet& removed, const Tokenizer* tokenizer) {
   const FrozenModel frozen(model_);
-  const torch::NoGradGuard no_grad;
   const Mask mask = prepare(removed);
   Outcomes results(static_cast<size_t>(examples_));
-  for (size_t i = 0; i < batches_.size(); ++i) {
+  side_by_side(batches_.size(), at_once_, [&](size_t turn) {
     check_stop();
+    const size_t i = batches_.size() - 1 - turn;  // the longest first, so that the last to end does so soon
+    const torch::NoGradGuard no_grad;             // of this thread
     const Batch& batch = batches_[i];
     const ModelOutput output = this->output(i, mask);
     Outcomes found = task_.outcomes(output.values, batch);
     Model& used = mask.removed ? *mask.removed : model_;
     if (tokenizer) task_.write({used, batch, output.memory, mask.gates, *tokenizer}, found);
-    for (size_t row = 0; row < found.size(); ++row) {
-      const int64_t example = batch.examples[row];
-      TORCH_CHECK(example >= 0 && example < examples_, "the batches do not cover a split");
-      results[static_cast<size_t>(example)] = std::move(found[row]);
-    }
-  }
+    return [&, found = std::move(found)]() mutable {
+      for (size_t row = 0; row < found.size(); ++row) {
+        const int64_t example = batch.examples[row];
+        TORCH_CHECK(example >= 0 && example < examples_, "the batches do not cover a split");
+        results[static_cast<size_t>(example)] = std::move(found[row]);
+      }
+    };
+  });
   return results;
 }
 
@@ -108,6 +113,7 @@ Paused MaskEvaluator::paused_at(size_t batch, size_t block) {
 void MaskEvaluator::keep(size_t batch, const Paused& paused) {
   auto& kept = kept_[batch];
   const int64_t bytes = paused.bytes();
+  const std::lock_guard lock(mutex_);
   while (kept_bytes_ + bytes > memory_ && !kept.empty()) {
     kept_bytes_ -= kept.begin()->second.bytes();
     kept.erase(kept.begin());

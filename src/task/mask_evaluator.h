@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <mutex>
 #include <vector>
 
 #include "task/task.h"
@@ -16,10 +17,10 @@ class MaskEvaluator {
   MaskEvaluator(Model& model, const Task& task, const std::vector<Batch>& batches, int64_t memory);
 
   /// The outcome of every example under the mask without `removed`, in the split's order: no gradients, evaluation
-  /// mode. A mask that lacks at least a quarter of the heads is evaluated on a copy of the model without them, unless
-  /// the split is so small that the copy would cost more. Checks for a stop request between batches. Non-finite
-  /// logits: outcomes carry them; metrics say so. With a tokenizer, a task that measures texts has the
-  /// model write them.
+  /// mode. Batches are computed side by side where that is faster (model/side_by_side.h). A mask that lacks at least a
+  /// quarter of the heads is evaluated on a copy of the model without them, unless the split is so small that the copy
+  /// would cost more. Checks for a stop request between batches. Non-finite logits: outcomes carry them; metrics say
+  /// so. With a tokenizer, a task that measures texts has the model write them.
   Outcomes evaluate(const HeadSet& removed, const Tokenizer* tokenizer = nullptr);
 
  private:
@@ -36,8 +37,11 @@ class MaskEvaluator {
   std::vector<size_t> order_;   // of blocks, in a pass
   std::vector<size_t> places_;  // of each block in it
   int64_t examples_ = 0, positions_ = 0;
-  int64_t memory_ = 0, kept_bytes_ = 0;
+  int64_t at_once_ = 1;  // batches
+  int64_t memory_ = 0;
   std::vector<std::map<size_t, Paused>> kept_;  // of each batch, by place
+  std::mutex mutex_;                            // of what batches share:
+  int64_t kept_bytes_ = 0;
 };
 
 }  // namespace headprune

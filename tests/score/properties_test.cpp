@@ -6,6 +6,7 @@
 #include "core/error.h"
 #include "model/attention.h"
 #include "support.h"
+#include "support/threads.h"
 
 using namespace headprune;
 using namespace headprune::test;
@@ -76,6 +77,25 @@ TEST_CASE("two passes give the same bytes and leave the model as it was", "[scor
       }
       for (const auto& entry : subject.model->named_buffers())
         CHECK(torch::equal(entry.value(), before.at(entry.key())));
+    }
+  }
+}
+
+TEST_CASE("a score's bytes do not depend on how many threads share the batches", "[score]") {
+  for (const Kind kind : kFamilies) {
+    const Subject subject = make_subject(kind, torch::kFloat32);
+    for (const Definition& definition : definitions()) {
+      CAPTURE(to_string(kind), definition.yaml);
+      std::vector<Importance> found;
+      for (const int threads : {1, 2, 4}) {
+        const testing::WithThreads with(threads);
+        found.push_back(score(definition.yaml, subject, {.batch_size = 1}));
+      }
+      for (const Importance& other : found) {
+        CHECK(same_bytes(other.values, found.front().values));
+        CHECK(same_bytes(other.stderr_, found.front().stderr_));
+        CHECK(other.n == found.front().n);
+      }
     }
   }
 }

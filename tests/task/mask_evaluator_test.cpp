@@ -2,6 +2,7 @@
 
 #include "core/random.h"
 #include "model/support.h"
+#include "support/threads.h"
 #include "support/tiny_models.h"
 
 using namespace headprune;
@@ -167,4 +168,28 @@ TEST_CASE("what masks of three attention kinds share changes no number", "[task]
     masks.push_back(whole);
   }
   check_sharing(*model, "language_modelling", masks);  // the loss of translation, without its texts
+}
+
+TEST_CASE("outcomes are the same bytes however many threads share the batches", "[task]") {
+  for (const Kind kind : {Kind::encoder, Kind::decoder, Kind::cross}) {
+    const bool writes = kind == Kind::cross;
+    const std::shared_ptr<TransformerModel> model =
+        writes ? std::shared_ptr<TransformerModel>(small_translator_model(small_translator(NormOrder::pre, true)))
+               : small_model(small_config(kind));
+    const auto task = Plugin<Task>{kind == Kind::encoder ? "classification" : "language_modelling"}.make();
+    Split split;
+    split.examples = sentences(model->sizes(), 300);
+    const auto batches = make_batches(split, {.examples = 16}, torch::kCPU);
+    std::vector<std::vector<Outcomes>> found;
+    for (const int threads : {1, 2, 4}) {
+      const WithThreads with(threads);
+      found.push_back(each_mask(MaskEvaluator(*model, *task, batches, 100000), all_sorts_of_masks(kind)));
+    }
+    for (const auto& other : found)
+      for (size_t m = 0; m < other.size(); ++m)
+        for (size_t i = 0; i < split.examples.size(); ++i) {
+          REQUIRE(other[m][i].loss == found.front()[m][i].loss);
+          REQUIRE(other[m][i].predicted == found.front()[m][i].predicted);
+        }
+  }
 }
