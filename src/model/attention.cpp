@@ -5,6 +5,8 @@
 #include <limits>
 #include <numeric>
 
+#include "model/dropout.h"
+
 namespace headprune {
 namespace {
 
@@ -87,9 +89,12 @@ HeadContexts Attention::attend(const torch::Tensor& queries, const KeyValues& lo
 
   const torch::Tensor q = split_heads(query_->forward(queries), key_width_);  // [B, H, T, Dk]
   const double dropout = is_training() ? dropout_ : 0.0;
-  if (weights) {
-    heads.weights = explicit_weights(q, k, visibility.mask(T, S, q.device()));          // [B, H, T, S]
-    heads.context = at::matmul(at::dropout(heads.weights, dropout, is_training()), v);  // [B, H, T, Dv]
+  // On the CPU the fused kernel has no dropout; LibTorch would take this way too, with its own slow random numbers.
+  if (weights || (dropout > 0 && q.is_cpu())) {
+    const torch::Tensor seen = explicit_weights(q, k, visibility.mask(T, S, q.device()));  // [B, H, T, S]
+    if (weights) heads.weights = seen;
+    const torch::Tensor kept = apply_dropout(seen, dropout, is_training());  // [B, H, T, S]
+    heads.context = at::matmul(kept, v);                                     // [B, H, T, Dv]
     return heads;
   }
   // The kernel has its own fast form of a causal pattern without padding; otherwise it is given a mask.

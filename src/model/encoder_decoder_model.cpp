@@ -2,6 +2,8 @@
 
 #include <limits>
 
+#include "model/dropout.h"
+
 namespace headprune {
 namespace {
 
@@ -107,7 +109,7 @@ Blocks EncoderDecoder::blocks() const {
 }
 
 torch::Tensor EncoderDecoder::embed(const Embeddings& embeddings, const torch::Tensor& tokens, int64_t first) const {
-  return at::dropout(embeddings.forward(tokens, {}, first), sizes().dropout, is_training());  // [B, T, C]
+  return apply_dropout(embeddings.forward(tokens, {}, first), sizes().dropout, is_training());  // [B, T, C]
 }
 
 TransformerModel::Stream EncoderDecoder::begin(const Batch& batch) const {

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "core/error.h"
+#include "model/dropout.h"
 
 namespace headprune {
 
@@ -68,7 +69,7 @@ torch::Tensor Embeddings::forward(const torch::Tensor& tokens, const torch::Tens
 }
 
 torch::Tensor Residual::add(const torch::Tensor& x, const torch::Tensor& added, bool training) const {
-  const torch::Tensor sum = x + at::dropout(added, dropout, training);  // [B, T, C]
+  const torch::Tensor sum = x + apply_dropout(added, dropout, training);  // [B, T, C]
   return order == NormOrder::post ? norm->forward(sum) : sum;
 }
 

@@ -1,5 +1,7 @@
 #include "model/transformer.h"
 
+#include "model/dropout.h"
+
 namespace headprune {
 
 Transformer::Transformer(const TransformerConfig& config, const HeadSet& removed)
@@ -28,7 +30,7 @@ Blocks Transformer::blocks() const {
 TransformerModel::Stream Transformer::begin(const Batch& batch) const {
   torch::Tensor x = embeddings_->forward(batch.tokens, batch.token_types);  // [B, T, C]
   if (sizes().norm == NormOrder::post) x = norm_->forward(x);
-  return {.x = at::dropout(x, sizes().dropout, is_training()), .memory = {}};
+  return {.x = apply_dropout(x, sizes().dropout, is_training()), .memory = {}};
 }
 
 BlockHalf Transformer::attend(size_t block, const Stream& stream, const Batch& batch, const Wanted& wanted) {
@@ -72,7 +74,7 @@ torch::Tensor Transformer::read_out(const Stream& stream, const Batch& batch) co
     pooled = pooler_->forward(pooled);  // [B, C]
     pooled = sizes().pooler == Pooler::tanh ? pooled.tanh() : pooled.relu();
   }
-  return head_->forward(at::dropout(pooled, sizes().dropout, is_training()));  // [B, outputs]
+  return head_->forward(apply_dropout(pooled, sizes().dropout, is_training()));  // [B, outputs]
 }
 
 std::optional<int64_t> Transformer::layers_above(const std::string& parameter) const {
