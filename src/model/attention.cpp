@@ -60,7 +60,7 @@ torch::Tensor Attention::split_heads(const torch::Tensor& x, int64_t width) cons
 torch::Tensor Attention::explicit_weights(const torch::Tensor& q, const torch::Tensor& k,
                                           const torch::Tensor& mask) const {
   const double scale = 1.0 / std::sqrt(static_cast<double>(key_width_));
-  torch::Tensor scores = at::matmul(q * scale, k.transpose(2, 3));  // [B, H, T, S]
+  torch::Tensor scores = at::matmul(as_factor(q * scale), k.transpose(2, 3)).to(q.scalar_type());  // [B, H, T, S]
   if (mask.defined()) scores = scores.masked_fill(mask.logical_not(), -std::numeric_limits<double>::infinity());
   // Unlike softmax it gives zeros, not NaN, for a row that sees nothing.
   return at::_safe_softmax(scores, -1);
@@ -71,8 +71,8 @@ KeyValues Attention::project(const torch::Tensor& keys) const {
     const int64_t B = keys.size(0), S = keys.size(1);
     return {keys.new_zeros({B, 0, S, key_width_}), keys.new_zeros({B, 0, S, value_width_})};
   }
-  return {.keys = split_heads(key_->forward(keys), key_width_),         // [B, H, S, Dk]
-          .values = split_heads(value_->forward(keys), value_width_)};  // [B, H, S, Dv]
+  return {.keys = as_factor(split_heads(key_->forward(keys), key_width_)),         // [B, H, S, Dk]
+          .values = as_factor(split_heads(value_->forward(keys), value_width_))};  // [B, H, S, Dv]
 }
 
 HeadContexts Attention::attend(const torch::Tensor& queries, const KeyValues& looked_at, const Visibility& visibility,
@@ -93,8 +93,8 @@ HeadContexts Attention::attend(const torch::Tensor& queries, const KeyValues& lo
   if (weights || (dropout > 0 && q.is_cpu())) {
     const torch::Tensor seen = explicit_weights(q, k, visibility.mask(T, S, q.device()));  // [B, H, T, S]
     if (weights) heads.weights = seen;
-    const torch::Tensor kept = apply_dropout(seen, dropout, is_training());  // [B, H, T, S]
-    heads.context = at::matmul(kept, v);                                     // [B, H, T, Dv]
+    const torch::Tensor kept = apply_dropout(seen, dropout, is_training());    // [B, H, T, S]
+    heads.context = at::matmul(as_factor(kept), v).to(queries.scalar_type());  // [B, H, T, Dv]
     return heads;
   }
   // The kernel has its own fast form of a causal pattern without padding; otherwise it is given a mask.
@@ -102,7 +102,8 @@ HeadContexts Attention::attend(const torch::Tensor& queries, const KeyValues& lo
   std::optional<torch::Tensor> mask;
   if (!is_causal && (visibility.padded() || visibility.pattern() == Pattern::causal))
     mask = visibility.mask(T, S, q.device());
-  heads.context = at::scaled_dot_product_attention(q, k, v, mask, dropout, is_causal);  // [B, H, T, Dv]
+  heads.context = at::scaled_dot_product_attention(as_factor(q), k, v, mask, dropout, is_causal)
+                      .to(queries.scalar_type());  // [B, H, T, Dv]
   return heads;
 }
 

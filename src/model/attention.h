@@ -16,7 +16,11 @@ namespace headprune {
 class Projection : public torch::nn::Module {
  public:
   Projection(int64_t inputs, int64_t outputs);
-  torch::Tensor forward(const torch::Tensor& x) const { return linear_layer(x, weight, bias); }
+  torch::Tensor forward(const torch::Tensor& x) const {
+    return linear_layer(as_factor(x), as_factor(weight), as_factor(bias)).to(x.scalar_type());
+  }
+  /// The same for a model's last layer, which keeps every digit.
+  torch::Tensor read_out(const torch::Tensor& x) const { return linear_layer(x, weight, bias); }
 
   torch::Tensor weight;  // [outputs, inputs]
   torch::Tensor bias;    // [outputs]
@@ -49,7 +53,7 @@ class Visibility {
   torch::Tensor keys_present_;
 };
 
-/// What a block's heads look at, ready for any number of queries.
+/// What a block's heads look at, ready for any number of queries: as factors of products (model/linear.h).
 struct KeyValues {
   torch::Tensor keys;    // [B, H, S, Dk]
   torch::Tensor values;  // [B, H, S, Dv]

@@ -143,7 +143,7 @@ void EncoderDecoder::finish(size_t block, const BlockHalf& half, const torch::Te
 torch::Tensor EncoderDecoder::logits(const torch::Tensor& x) const {
   const torch::Tensor states = decoder_norm_ ? decoder_norm_->forward(x) : x;  // [B, T, C]
   const torch::Tensor scores =
-      head_ ? head_->forward(states) : linear_layer(states, target_embeddings().tokens(), {});  // [B, T, vocabulary]
+      head_ ? head_->read_out(states) : linear_layer(states, target_embeddings().tokens(), {});  // [B, T, vocabulary]
   return logits_bias_.defined() ? scores + logits_bias_ : scores;
 }
 

@@ -11,6 +11,7 @@ namespace {
 using Bias = std::optional<at::Tensor>;
 
 LinearLibrary library_in_use = LinearLibrary::blas;
+ComputeType type_in_use = ComputeType::float32;
 
 bool is_amd_with_avx512() {
 #if defined(__x86_64__) && defined(__GNUC__)
@@ -74,6 +75,22 @@ LinearLibrary use_linear_library(LinearLibrary wanted) {
 }
 
 LinearLibrary linear_library() { return library_in_use; }
+
+void use_compute_type(ComputeType wanted) { type_in_use = wanted; }
+
+ComputeType compute_type() { return type_in_use; }
+
+bool has_bfloat16_products() {
+#if defined(__x86_64__)
+  return __builtin_cpu_supports("avx512bf16") != 0;  // as every processor with AMX does
+#else
+  return true;  // not known
+#endif
+}
+
+torch::Tensor as_factor(const torch::Tensor& x) {
+  return type_in_use == ComputeType::bfloat16 && x.scalar_type() == torch::kFloat32 ? x.to(torch::kBFloat16) : x;
+}
 
 torch::Tensor linear_layer(const torch::Tensor& x, const torch::Tensor& weight, const torch::Tensor& bias) {
   const Bias shift = bias.defined() ? Bias(bias) : std::nullopt;

@@ -20,6 +20,37 @@ struct EnumNames<LinearLibrary> {
 LinearLibrary use_linear_library(LinearLibrary wanted);
 LinearLibrary linear_library();
 
+/// What the factors of matrix products are rounded to: those of hidden layers, and of queries, keys and values.
+/// Weights, sums, softmax, losses, gradients of gates and what a model gives out stay float32 (mixed precision,
+/// Micikevicius et al. 2018, without its loss scaling, which bfloat16's range makes needless).
+enum class ComputeType { float32, bfloat16 };
+template <>
+struct EnumNames<ComputeType> {
+  static constexpr std::pair<const char*, ComputeType> names[] = {{"float32", ComputeType::float32},
+                                                                  {"bfloat16", ComputeType::bfloat16}};
+};
+
+/// For the whole process, said once before any tensor work.
+void use_compute_type(ComputeType wanted);
+ComputeType compute_type();
+/// Whether this processor multiplies bfloat16 itself; where not, it is slower than float32.
+bool has_bfloat16_products();
+
+/// Another type while it lives. Not while a model runs in another thread.
+class WithComputeType {
+ public:
+  explicit WithComputeType(ComputeType wanted) : before_(compute_type()) { use_compute_type(wanted); }
+  ~WithComputeType() { use_compute_type(before_); }
+  WithComputeType(const WithComputeType&) = delete;
+  WithComputeType& operator=(const WithComputeType&) = delete;
+
+ private:
+  ComputeType before_;
+};
+
+/// `x` as a factor of a product: rounded where that is asked for and `x` is float32, else itself.
+torch::Tensor as_factor(const torch::Tensor& x);
+
 /// x W^T + b: `x` [..., inputs], `weight` [outputs, inputs], `bias` [outputs] or undefined, to [..., outputs].
 /// Differentiable once; no gradient is computed, and nothing kept for one, that nobody needs. oneDNN serves float32 on
 /// the CPU; everything else is at::linear.

@@ -59,8 +59,9 @@ ModelOutput Transformer::encode(const Batch& batch, const HeadProbe& probe) {
 
 torch::Tensor Transformer::read_out(const Stream& stream, const Batch& batch) const {
   const torch::Tensor states = this->states(stream);  // [B, T, C]
+  // What is read out is float32, whatever hidden layers compute with.
   if (!classifies())
-    return head_ ? head_->forward(states) : linear_layer(states, embeddings_->tokens(), {});  // [B, T, vocabulary]
+    return head_ ? head_->read_out(states) : linear_layer(states, embeddings_->tokens(), {});  // [B, T, vocabulary]
   torch::Tensor pooled;
   if (sizes().pooling == Pooling::cls) {
     pooled = states.select(1, 0);  // [B, C]
@@ -74,7 +75,7 @@ torch::Tensor Transformer::read_out(const Stream& stream, const Batch& batch) co
     pooled = pooler_->forward(pooled);  // [B, C]
     pooled = sizes().pooler == Pooler::tanh ? pooled.tanh() : pooled.relu();
   }
-  return head_->forward(apply_dropout(pooled, sizes().dropout, is_training()));  // [B, outputs]
+  return head_->read_out(apply_dropout(pooled, sizes().dropout, is_training()));  // [B, outputs]
 }
 
 std::optional<int64_t> Transformer::layers_above(const std::string& parameter) const {

@@ -107,6 +107,7 @@ struct RuntimeSection {
   int64_t memory_mb = 2048;
   bool deterministic = true;
   LinearLibrary linear = LinearLibrary::automatic;
+  ComputeType dtype = ComputeType::float32;
   std::vector<std::string> signals = {"INT", "TERM", "USR1", "USR2", "HUP"};
 
   template <class V>
@@ -123,6 +124,10 @@ struct RuntimeSection {
     v("linear", linear,
       "library of matrix products: auto takes onednn on AMD processors with AVX-512, else blas; part of the "
       "fingerprint");
+    v("dtype", dtype,
+      "of the factors of matrix products in hidden layers: bfloat16 is faster on processors that have it, and keeps "
+      "two "
+      "to three digits of each; part of the fingerprint");
     v("signals", signals, "signals that stop the run cleanly: INT, TERM, USR1, USR2, HUP", [](const std::string& name) {
       for (const char* known : {"INT", "TERM", "USR1", "USR2", "HUP"})
         if (name == known) return std::string();

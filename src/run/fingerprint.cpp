@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 
+#include "core/log.h"
 #include "model/linear.h"
 #include "record/host.h"
 
@@ -27,6 +28,9 @@ std::string blas_name() {
 torch::Device configure_runtime(const RuntimeSection& runtime) {
   at::set_num_threads(static_cast<int>(runtime.threads.value_or(host_info().cores)));
   use_linear_library(runtime.linear);
+  use_compute_type(runtime.dtype);
+  if (runtime.dtype == ComputeType::bfloat16 && runtime.device == "cpu" && !has_bfloat16_products())
+    log_warn("[run] runtime.dtype is bfloat16, which this processor does not have: it is slower than float32 here");
   at::globalContext().setDeterministicAlgorithms(runtime.deterministic, /*warn_only=*/false);
   try {
     const torch::Device device(runtime.device);
@@ -49,7 +53,7 @@ Json fingerprint(const Experiment& experiment, torch::Device device) {
   json["padding"] = "longest of the batch";
   json["device"] = device.str();
   json["device_name"] = host.cpu;
-  json["dtype"] = "float32";
+  json["dtype"] = enum_name(compute_type());
   json["cpu_capability"] = at::get_cpu_capability();
   json["blas"] = blas_name();
   json["linear"] = enum_name(linear_library());

@@ -52,9 +52,10 @@ std::vector<PointResult> chosen_points(const Record& record, const SeedRun& run)
   return chosen;
 }
 
-/// max |masked - removed| over every logit of the report split, and the tolerance for logits of this size.
+/// max |masked - removed| over every logit of the report split in float32, and the tolerance for logits of this size.
 SurgeryResult compare_forms(const SeedRun& run, Model& removed, const PointResult& point) {
   const torch::NoGradGuard no_grad;
+  const WithComputeType exact(ComputeType::float32);
   double difference = 0, largest = 1;
   bool finite = true;
   for (const Batch& batch : run.workspace.report_batches) {

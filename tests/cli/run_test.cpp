@@ -124,6 +124,22 @@ TEST_CASE("another fingerprint is exit 12, and --accept-fingerprint marks the re
   CHECK(json_file(scratch / "out/results.json")["mixed_fingerprint"] == true);
 }
 
+TEST_CASE("-j says how many cores compute, runtime.dtype with what; both stand in the fingerprint", "[cli]") {
+  const TestFolder scratch;
+  write_file(scratch / "small.yaml", kSmallExperiment);
+  const Finished run = headprune_in(
+      scratch.path(), {"run", "small.yaml", "--out", "out", "seeds=[1]", "-j", "2", "runtime.dtype=bfloat16"});
+  INFO(run.err);
+  REQUIRE(run.code == 0);
+  const Json fingerprint = json_file(scratch / "out/run.json")["fingerprint"];
+  CHECK(fingerprint["threads"] == 2);
+  CHECK(fingerprint["dtype"] == "bfloat16");
+  const Json surgery = json_file(scratch / "out/results.json")["pruning"]["surgery"];
+  REQUIRE_FALSE(surgery.empty());
+  for (const Json& forms : surgery) CHECK(forms["ok"] == true);  // compared in float32
+  CHECK(headprune_in(scratch.path(), {"run", "small.yaml", "-j", "0"}).code == 2);
+}
+
 TEST_CASE("--until stops after a stage and a plain run goes on to the same results", "[cli]") {
   const TestFolder scratch;
   write_file(scratch / "small.yaml", kSmallExperiment);

@@ -84,5 +84,72 @@ TEST_CASE("a model gives the same logits and gradients with either library", "[m
   }
 }
 
+torch::Tensor rounded(const torch::Tensor& x) { return x.to(torch::kBFloat16).to(torch::kFloat32); }
+
+TEST_CASE("bfloat16 rounds the factors of float32 products, and nothing else", "[model][bfloat16]") {
+  const torch::Tensor x = float_tensor({40, 24}, 1);
+  CHECK(as_factor(x).is_same(x));
+  Projection projection(24, 7);
+  disturb(projection, 2);
+  const torch::Tensor exact = projection.forward(x);  // [40, 7]
+  const WithComputeType with(ComputeType::bfloat16);
+  CHECK(as_factor(x).scalar_type() == torch::kBFloat16);
+  CHECK(as_factor(x.to(torch::kFloat64)).scalar_type() == torch::kFloat64);
+  CHECK(as_factor(x.to(torch::kInt64)).scalar_type() == torch::kInt64);
+  CHECK_FALSE(as_factor({}).defined());
+
+  const torch::Tensor found = projection.forward(x);
+  REQUIRE(found.scalar_type() == torch::kFloat32);
+  // Truth: a product of the rounded factors, summed exactly, and rounded once at the end: 8 bits, half a unit.
+  const torch::Tensor truth =
+      (rounded(x).to(torch::kFloat64).matmul(rounded(projection.weight).to(torch::kFloat64).t()) +
+       rounded(projection.bias).to(torch::kFloat64));  // [40, 7]
+  CHECK(((found - truth).abs() <= 1.01 * truth.abs() / 256 + 1e-6).all().item<bool>());
+  CHECK(max_difference(found, exact) > 1e-4);
+  CHECK(projection.read_out(x).equal(exact));
+}
+
+TEST_CASE("a model in bfloat16 stays near float32: logits, both attention paths, gradients of gates and weights",
+          "[model][bfloat16]") {
+  struct Case {
+    std::shared_ptr<TransformerModel> model;
+    Batch batch;
+  };
+  const Batch plain = batch_of({{1, 2, 3, 4}, {5, 6}, {7, 8, 9}});
+  for (const Case& one : {Case{small_model(small_config(Kind::encoder)), plain},
+                          Case{small_model(small_config(Kind::decoder, NormOrder::post)), plain},
+                          Case{small_translator_model(small_translator(NormOrder::pre, true)), small_translation()}}) {
+    TransformerModel& model = *one.model;
+    const auto relative = [](const torch::Tensor& a, const torch::Tensor& b) {
+      return ((a - b).norm() / b.norm()).item<double>();
+    };
+    const auto pass = [&](bool weights) {
+      HeadProbe probe{.gates = {}, .weights = weights};
+      for (const BlockHeads& block : model.blocks())
+        probe.gates.push_back(torch::ones({block.count()}).requires_grad_());
+      const torch::Tensor values = model.forward(one.batch, probe).values;
+      std::vector<torch::Tensor> leaves = probe.gates, found = {values.detach()};
+      for (const torch::Tensor& parameter : model.parameters()) leaves.push_back(parameter);
+      for (const torch::Tensor& gradient : torch::autograd::grad({values.tanh().sum()}, leaves, {}, {}, {}, true))
+        found.push_back(gradient.defined() ? gradient : torch::zeros({1}));
+      return found;
+    };
+    const auto exact = pass(false);
+    const WithComputeType with(ComputeType::bfloat16);
+    const auto fused = pass(false), explicitly = pass(true);
+    CHECK_FALSE(fused[0].equal(exact[0]));
+    CHECK_FALSE(fused[0].equal(rounded(fused[0])));  // what is read out keeps its digits
+    CHECK(relative(fused[0], exact[0]) < 0.03);
+    CHECK(relative(explicitly[0], exact[0]) < 0.03);
+    double difference = 0, size = 0;
+    for (size_t i = 1; i < exact.size(); ++i) {
+      CHECK(fused[i].scalar_type() == torch::kFloat32);
+      difference += (fused[i] - exact[i]).square().sum().item<double>();
+      size += exact[i].square().sum().item<double>();
+    }
+    CHECK(std::sqrt(difference / size) < 0.05);
+  }
+}
+
 }  // namespace
 }  // namespace headprune

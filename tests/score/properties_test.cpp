@@ -100,6 +100,20 @@ TEST_CASE("a score's bytes do not depend on how many threads share the batches",
   }
 }
 
+TEST_CASE("a score in bfloat16 stays near that in float32", "[score][bfloat16]") {
+  for (const Kind kind : kFamilies) {
+    const Subject subject = make_subject(kind, torch::kFloat32);
+    for (const Definition& definition : definitions()) {
+      CAPTURE(to_string(kind), definition.yaml);
+      const Importance exact = score(definition.yaml, subject);
+      const WithComputeType with(ComputeType::bfloat16);
+      const Importance near = score(definition.yaml, subject);
+      CHECK(relative_difference(near.values, exact.values) < 0.1);
+      if (definition.looks_at_model) CHECK_FALSE(same_bytes(near.values, exact.values));
+    }
+  }
+}
+
 TEST_CASE("a score leaves a .grad that is already there alone", "[score]") {
   const Subject subject = make_subject(Kind::encoder, torch::kFloat32);
   for (torch::Tensor& parameter : subject.model->parameters())
