@@ -13,8 +13,8 @@ namespace {
 
 constexpr int64_t kBytesAtOnce = int64_t{2} << 30;
 /// Numbers of a thread's share of the widest layer from which on threads gain nothing from working on batches of their
-/// own, and lose what they read of the same weights (benchmarks/README.md).
-constexpr int64_t kWorthDividing = 512 * 1024;
+/// own, and lose what they read of the same weights (benchmarks/README.md). A backward pass has more small operations.
+constexpr int64_t kWorthDividingForward = 512 * 1024, kWorthDividingBackward = 1024 * 1024;
 
 /// Hands out the numbers below `count`, and lets those who took one go on in their order.
 class Turns {
@@ -93,7 +93,8 @@ int64_t batches_at_once(const Model& model, const std::vector<Batch>& batches, P
     positions += positions_of(batch);
     largest = std::max(largest, numbers_of(model, widths, batch, kind));
   }
-  if (positions / std::ssize(batches) * widths.widest / threads > kWorthDividing) return 1;
+  const int64_t share = positions / std::ssize(batches) * widths.widest / threads;
+  if (share > (kind == PassKind::forward ? kWorthDividingForward : kWorthDividingBackward)) return 1;
   const int64_t fit = kBytesAtOnce / (largest * static_cast<int64_t>(sizeof(float)));
   return std::max<int64_t>(1, std::min({threads, fit, std::ssize(batches)}));
 }

@@ -109,6 +109,10 @@ TEST_CASE("as many batches at once as there are threads, memory permitting, unle
     const auto model_with_work = small_model(wide);
     const WithThreads with(2);
     CHECK(batches_at_once(*model_with_work, windows_of_64, PassKind::forward) == 1);
+    wide.d_ff = 800;  // backward passes have more small operations
+    const auto with_less = small_model(wide);
+    CHECK(batches_at_once(*with_less, windows_of_64, PassKind::forward) == 1);
+    CHECK(batches_at_once(*with_less, windows_of_64, PassKind::backward) == 2);
     const WithThreads more(32);
     CHECK(batches_at_once(*model_with_work, windows_of_64, PassKind::forward) == 16);  // 134 MB each
   }
