@@ -71,7 +71,8 @@ class Attention : public torch::nn::Module {
   Attention(int64_t d_model, const HeadLayout& layout, double dropout);
 
   /// `queries` [B, T, C] ask, `keys` [B, S, C] are looked at; the same tensor for self-attention. The fused kernel runs
-  /// unless weights are asked for; both paths give the same numbers. A query that sees no key gets the context 0.
+  /// unless weights are asked for, or dropped on the CPU; both paths give the same numbers. A query that sees no key
+  /// gets the context 0.
   HeadContexts attend(const torch::Tensor& queries, const torch::Tensor& keys, const Visibility& visibility,
                       bool weights = false) {
     return attend(queries, project(keys), visibility, weights);
