@@ -51,10 +51,11 @@ class Turns {
   bool given_up_ = false;
 };
 
-/// Outputs of the layers of a model.
+/// Numbers that a model makes of one position.
 struct Widths {
-  int64_t widest = 0, all = 0;
-  int64_t written = 0;  // of the output layer, at each position
+  int64_t widest = 0, all = 0;  // outputs of its layers
+  int64_t written = 0;          // outputs of the output layer, where every position has some
+  int64_t heads = 0;            // attention weights for each key
 };
 
 Widths widths_of(const Model& model, const Batch& batch) {
@@ -67,6 +68,7 @@ Widths widths_of(const Model& model, const Batch& batch) {
   if (batch.targets.defined())  // a number for each token of the vocabulary
     for (const torch::Tensor& parameter : model.parameters())
       if (parameter.dim() == 2) widths.written = std::max(widths.written, parameter.size(0));
+  for (const BlockHeads& block : model.blocks()) widths.heads += block.count();
   return widths;
 }
 
@@ -75,11 +77,9 @@ int64_t positions_of(const Batch& batch) {
 }
 
 /// Numbers that a pass over one batch has at one time, roughly.
-int64_t numbers_of(const Model& model, const Widths& widths, const Batch& batch, PassKind kind) {
+int64_t numbers_of(const Widths& widths, const Batch& batch, PassKind kind) {
   if (kind == PassKind::forward) return positions_of(batch) * (4 * widths.widest + 2 * widths.written);
-  int64_t heads = 0;
-  for (const BlockHeads& block : model.blocks()) heads += block.count();
-  return positions_of(batch) * (2 * widths.all + heads * batch.tokens.size(1) + 3 * widths.written);
+  return positions_of(batch) * (2 * widths.all + widths.heads * batch.tokens.size(1) + 3 * widths.written);
 }
 
 }  // namespace
@@ -91,7 +91,7 @@ int64_t batches_at_once(const Model& model, const std::vector<Batch>& batches, P
   int64_t positions = 0, largest = 1;
   for (const Batch& batch : batches) {
     positions += positions_of(batch);
-    largest = std::max(largest, numbers_of(model, widths, batch, kind));
+    largest = std::max(largest, numbers_of(widths, batch, kind));
   }
   const int64_t share = positions / std::ssize(batches) * widths.widest / threads;
   if (share > (kind == PassKind::forward ? kWorthDividingForward : kWorthDividingBackward)) return 1;
@@ -110,15 +110,13 @@ void side_by_side(size_t count, int64_t at_once, const std::function<std::functi
     at::set_num_threads(1);  // of the operations of this thread
     for (size_t i = turns.take(); i < count; i = turns.take()) {
       std::function<void()> result;
-      std::exception_ptr error;
       try {
         result = compute(i);
       } catch (...) {
-        error = std::current_exception();
+        result = [error = std::current_exception()] { std::rethrow_exception(error); };
       }
       if (!turns.wait(i)) return;
       try {
-        if (error) std::rethrow_exception(error);
         result();
       } catch (...) {
         first_error = std::current_exception();

@@ -126,8 +126,7 @@ struct RuntimeSection {
       "fingerprint");
     v("dtype", dtype,
       "of the factors of matrix products in hidden layers: bfloat16 is faster on processors that have it, and keeps "
-      "two "
-      "to three digits of each; part of the fingerprint");
+      "two to three digits of each; part of the fingerprint");
     v("signals", signals, "signals that stop the run cleanly: INT, TERM, USR1, USR2, HUP", [](const std::string& name) {
       for (const char* known : {"INT", "TERM", "USR1", "USR2", "HUP"})
         if (name == known) return std::string();
