@@ -33,7 +33,7 @@ template <class T>
 struct PluginEntry {
   std::string summary;
   std::unique_ptr<AnyOptions> (*make_options)() = nullptr;
-  std::shared_ptr<const T> (*make)(const AnyOptions&) = nullptr;
+  std::shared_ptr<T> (*make)(const AnyOptions&) = nullptr;
 };
 
 /// All plug-ins of one kind. Filled during static initialisation, never afterwards.
@@ -80,8 +80,8 @@ struct Register {
     PluginEntry<T> entry;
     entry.summary = summary;
     entry.make_options = []() -> std::unique_ptr<AnyOptions> { return std::make_unique<OptionsOf<Options>>(); };
-    entry.make = [](const AnyOptions& options) -> std::shared_ptr<const T> {
-      return std::make_shared<const Impl>(dynamic_cast<const OptionsOf<Options>&>(options).value);
+    entry.make = [](const AnyOptions& options) -> std::shared_ptr<T> {
+      return std::make_shared<Impl>(dynamic_cast<const OptionsOf<Options>&>(options).value);
     };
     Registry<T>::instance().add(name, std::move(entry));
   }
@@ -96,7 +96,7 @@ class PluginOf : public Base {
   using Base::Base;
   const RegistryBase& registry() const override { return Registry<T>::instance(); }
   /// The plug-in with these options. Throws std::logic_error where `type` is not registered.
-  std::shared_ptr<const T> make() const {
+  std::shared_ptr<T> make() const {
     const AnyOptions& options = this->options();
     return Registry<T>::instance().find(this->type)->make(options);
   }

@@ -40,6 +40,7 @@ struct BlockHeads {
   std::vector<int64_t> heads;
 
   int64_t count() const { return static_cast<int64_t>(heads.size()); }
+  bool operator==(const BlockHeads&) const = default;
 };
 
 /// A model's attention modules in the order kind, then layer.

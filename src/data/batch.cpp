@@ -167,6 +167,8 @@ Batch make_batch(const std::vector<Example>& examples, const Indices& indices, t
   if (typed) batch.token_types = torch::zeros({count, width}, torch::kInt64);  // [B, S]
   for (int64_t row = 0; row < count; ++row) {
     const Example& example = *rows[static_cast<size_t>(row)];
+    batch.characters.push_back(example.characters);
+    batch.bytes.push_back(example.bytes);
     fill_row(batch.tokens, row, example.tokens);
     fill_present(batch.present, row, example.tokens.size());
     for (const int64_t position : example.special) batch.special.data_ptr<bool>()[row * width + position] = true;

@@ -24,6 +24,7 @@ struct Batch {
   torch::Tensor decoder_present;        // [B, T] bool: false at padding; translation; else undefined
   std::vector<std::string> references;  // [B] target texts, translation; else empty
   std::vector<int64_t> examples;        // [B] indices into the split
+  std::vector<int64_t> characters, bytes;  // [B] of the predicted text, language modelling; 0 where not known
   bool padded = false;                  // whether any position of `tokens` is padding
   int64_t size() const { return static_cast<int64_t>(examples.size()); }
   /// [B, T] bool: positions at which a model of sequences predicts something.

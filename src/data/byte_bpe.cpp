@@ -95,6 +95,26 @@ ByteBpe::ByteBpe(TokenizerParts parts, const Merges& merges, bool add_prefix_spa
   find_added_tokens();
 }
 
+std::optional<std::string> ByteBpe::bytes_of(int64_t id) const {
+  static const std::unordered_map<std::string_view, char> bytes = [] {
+    static std::array<std::string, 256> names;
+    std::unordered_map<std::string_view, char> map;
+    for (size_t byte = 0; byte < names.size(); ++byte) {
+      names[byte] = gpt2_byte_name(static_cast<unsigned char>(byte));
+      map.emplace(names[byte], static_cast<char>(byte));
+    }
+    return map;
+  }();
+  const std::string& name = token(id);
+  std::string text;
+  for (const std::string_view character : split_units(TokenUnit::character, name)) {
+    const auto found = bytes.find(character);
+    if (found == bytes.end()) return name;  // an added token stands for itself
+    text += found->second;
+  }
+  return text;
+}
+
 const ByteBpe::Merge* ByteBpe::find_merge(int64_t left, int64_t right) const {
   const auto at = merges_.find(pair_key(left, right));
   return at == merges_.end() ? nullptr : &at->second;

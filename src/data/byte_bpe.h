@@ -32,6 +32,7 @@ class ByteBpe final : public ModelTokenizer {
 
   /// Every text is bytes.
   int64_t unknown() const override { return -1; }
+  std::optional<std::string> bytes_of(int64_t id) const override;
 
  private:
   struct Merge {

@@ -26,6 +26,9 @@ struct Example {
   /// Language modelling: the id that follows each token, kNoTarget where none. Translation: the target text's ids, then
   /// the end token. Else empty.
   std::vector<int64_t> targets;
+  /// Language modelling: characters and bytes of the text that the targets stand for; 0 where the tokenizer does not
+  /// keep the text.
+  int64_t characters = 0, bytes = 0;
   std::optional<double> number = {};         // regression
   std::vector<int64_t> decoder_tokens = {};  // translation: the start token, then the target text's ids; else empty
   std::string reference = {};                // translation: the target text as it stands in its file

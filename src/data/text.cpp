@@ -41,9 +41,20 @@ int64_t line_of(std::string_view text, size_t offset) {
   return 1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(offset), '\n');
 }
 
+/// A part of the text in tokens. `texts`: what each stands for; empty where the tokens do not keep the text.
+struct EncodedPart {
+  std::vector<int64_t> ids;
+  std::vector<std::string> texts;
+};
+
+int64_t characters_in(std::string_view text) {
+  return std::count_if(text.begin(), text.end(), [](char byte) { return (byte & 0xC0) != 0x80; });
+}
+
 /// Windows of `context_length` tokens, one after the other; the target of a token is the one that follows it, so each
 /// token of the part but its first is predicted once. The last window may be shorter.
-std::vector<Example> windows(const std::vector<int64_t>& ids, int64_t context_length) {
+std::vector<Example> windows(const EncodedPart& part, int64_t context_length) {
+  const std::vector<int64_t>& ids = part.ids;
   std::vector<Example> examples;
   const auto predicted = static_cast<int64_t>(ids.size()) - 1;
   for (int64_t begin = 0; begin < predicted; begin += context_length) {
@@ -51,6 +62,11 @@ std::vector<Example> windows(const std::vector<int64_t>& ids, int64_t context_le
     Example example;
     example.tokens.assign(ids.begin() + begin, ids.begin() + end);
     example.targets.assign(ids.begin() + begin + 1, ids.begin() + end + 1);
+    for (int64_t at = begin + 1; at <= end && !part.texts.empty(); ++at) {
+      const std::string& text = part.texts[static_cast<size_t>(at)];
+      example.characters += characters_in(text);
+      example.bytes += std::ssize(text);
+    }
     examples.push_back(std::move(example));
   }
   return examples;
@@ -91,7 +107,7 @@ class TextSource : public DataSource {
   using Units = std::vector<std::string_view>;
   TokenUnit unit() const { return options_.unit == TextUnit::byte ? TokenUnit::byte : TokenUnit::character; }
   std::shared_ptr<const Tokenizer> tokenizer(const Units& train, const LoadInput& input) const;
-  std::vector<int64_t> encode(Part part, const Units& units, Dataset& dataset) const;
+  EncodedPart encode(Part part, const Units& units, Dataset& dataset) const;
 
   Options options_;
 };
@@ -107,17 +123,44 @@ std::shared_ptr<const Tokenizer> TextSource::tokenizer(const Units& train, const
   return std::make_shared<const Vocabulary>(Vocabulary::build(unit(), counts, options_.vocabulary_size));
 }
 
+namespace {
+
+/// What each token stands for; empty where put together they are not the text.
+std::vector<std::string> token_texts(const Tokenizer& tokenizer, const std::vector<int64_t>& ids,
+                                     const std::vector<std::string_view>& units, std::string_view text) {
+  if (tokenizer.unit()) {  // one token a unit, an unknown one too
+    if (ids.size() != units.size()) return {};
+    return {units.begin(), units.end()};
+  }
+  std::vector<std::string> texts;
+  std::string whole;
+  for (const int64_t id : ids) {
+    const std::optional<std::string> bytes = tokenizer.bytes_of(id);
+    if (!bytes) return {};
+    whole += *bytes;
+    texts.push_back(*bytes);
+  }
+  // The space that a tokenizer puts before a text belongs to its first token, which is not predicted.
+  const bool kept = whole == text || (whole.size() == text.size() + 1 && whole[0] == ' ' && whole.ends_with(text));
+  return kept ? texts : std::vector<std::string>();
+}
+
+}  // namespace
+
 /// `units` lie one after the other in the text.
-std::vector<int64_t> TextSource::encode(Part part, const Units& units, Dataset& dataset) const {
+EncodedPart TextSource::encode(Part part, const Units& units, Dataset& dataset) const {
   if (units.empty()) return {};
   const char* const begin = units.front().data();
-  const std::vector<int64_t> ids = dataset.tokenizer->encode({begin, units.back().data() + units.back().size()});
+  const std::string_view text(begin, static_cast<size_t>(units.back().data() + units.back().size() - begin));
+  EncodedPart encoded{dataset.tokenizer->encode(text), {}};
+  const std::vector<int64_t>& ids = encoded.ids;
+  encoded.texts = token_texts(*dataset.tokenizer, ids, units, text);
   const auto unknown = std::count(ids.begin(), ids.end(), dataset.tokenizer->unknown());
   if (unknown > 0)
     warn(dataset, fmt::format("{} of {} tokens of the {} part are not in the vocabulary and count as one unknown token",
                               unknown, ids.size(), enum_name(part)));
   log_info("[data] {}: {} {}s, {} tokens", enum_name(part), units.size(), enum_name(unit()), ids.size());
-  return ids;
+  return encoded;
 }
 
 Dataset TextSource::load(const LoadInput& input) const {

@@ -31,6 +31,9 @@ class Tokenizer {
   virtual int64_t size() const = 0;
   /// As it is spelled in its file.
   virtual const std::string& token(int64_t id) const = 0;
+  /// The bytes of text that a token stands for, where those of encode()'s tokens, one after the other, are the text
+  /// itself; nothing for a tokenizer that loses some of it.
+  virtual std::optional<std::string> bytes_of(int64_t /*id*/) const { return std::nullopt; }
   /// Ids of valid UTF-8 text, special tokens not added.
   virtual std::vector<int64_t> encode(std::string_view text) const = 0;
   /// The id of text that cannot be spelled; -1 where every text can.

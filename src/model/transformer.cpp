@@ -37,8 +37,7 @@ BlockHalf Transformer::attend(size_t block, const Stream& stream, const Batch& b
   const Visibility visible(classifies() ? Pattern::full : Pattern::causal,
                            batch.padded ? batch.present : torch::Tensor());
   // Where the last block's first position is all that the classifier looks at, nothing else of it is computed.
-  const bool first_only =
-      !wanted.everywhere && classifies() && sizes().pooling == Pooling::cls && block + 1 == blocks_.size();
+  const bool first_only = !wanted.everywhere && first_position_only(block);
   return blocks_.at(block)->attend(stream.x, visible, wanted.weights, first_only);
 }
 

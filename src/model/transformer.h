@@ -13,6 +13,9 @@ class Transformer final : public TransformerModel {
   explicit Transformer(const TransformerConfig& config, const HeadSet& removed = {});
 
   Blocks blocks() const override;
+  bool first_position_only(size_t index) const override {
+    return classifies() && sizes().pooling == Pooling::cls && index + 1 == blocks_.size();
+  }
   Attention& attention(size_t index) override { return blocks_.at(index)->attention(); }
   std::optional<int64_t> layers_above(const std::string& parameter) const override;
   /// forward() without the classifier or the output layer: values are the last layer's states [B, T, C].

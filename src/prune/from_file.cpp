@@ -1,6 +1,5 @@
 // An order or masks written by hand or by another tool; prune/head_file.h has the format.
 #include <algorithm>
-#include <map>
 
 #include "core/error.h"
 #include "prune/head_file.h"
@@ -19,7 +18,8 @@ class FromFile final : public PruneRule {
     void fields(V& v) {
       v("path", path,
         "JSON file: {\"order\":[\"encoder.L0.H1\",...]}, from first to remove to last, or "
-        "{\"masks\":[{\"encoder\":{\"0\":[1]}},...]}, removed heads by kind and layer",
+        "{\"masks\":[{\"name\":\"a\",\"removed\":{\"encoder\":{\"0\":[1]}}},...]}, removed heads by kind and layer: rows "
+        "of their own, each under its name",
         required, existing_file);
       v("fractions", fractions,
         "fractions of the model's heads to remove along an order; absent: one head after the other. Not for masks",
@@ -39,28 +39,32 @@ class FromFile final : public PruneRule {
   SweepPlan plan(const Blocks& blocks, const std::vector<MethodDraws>&) const override {
     Removals removals = read(blocks);
     SweepPlan plan;
-    plan.points = static_cast<int64_t>(removals.sets.size());
+    plan.points = std::ssize(removals.list);
     plan.messages = std::move(removals.messages);
     return plan;
   }
 
   void run(const SweepInput& input) const override {
     const Blocks blocks = input.model.blocks();
-    std::map<int64_t, int64_t> with_size;  // masks so far that remove so many heads
     int64_t step = 0;
-    for (const HeadSet& removed : read(blocks).sets) {
+    for (const Removal& removal : read(blocks).list) {
       const Curve curve{input, "", std::nullopt, {}, count_heads(blocks, {})};
-      PlannedPoint point = curve_point(curve, step++, removed);
-      // A point is known by its number of heads; masks of one size are told apart by the draw, 0 left out.
-      const int64_t before = with_size[removed.size()]++;
-      if (before > 0) point.spec.draw = before;
+      PlannedPoint point = curve_point(curve, step++, removal.removed);
+      if (!removal.name.empty()) {
+        point.spec.name = removal.name;
+        point.spec.mask = mask_sha256(blocks, removal.removed);
+      }
       if (!input.host.done(point.spec)) input.host.evaluate(input.model, point);
     }
   }
 
  private:
+  struct Removal {
+    HeadSet removed;
+    std::string name = {};  // of a mask; along an order a point is known by its number of heads
+  };
   struct Removals {
-    std::vector<HeadSet> sets;
+    std::vector<Removal> list;
     std::vector<std::string> messages;
   };
 
@@ -71,26 +75,20 @@ class FromFile final : public PruneRule {
     if (file.has_masks) {
       if (options_.fractions)
         fail(ExitCode::usage, "{}: the file holds masks, which are taken as they are; drop `fractions`", path);
-      for (const HeadSet& mask : file.masks) {
-        if (std::find(removals.sets.begin(), removals.sets.end(), mask) == removals.sets.end())
-          removals.sets.push_back(mask);
-        else
-          removals.messages.push_back(
-              fmt::format("{}: a mask of {} heads is listed twice: one point", path, mask.size()));
-      }
+      for (const NamedMask& mask : file.masks) removals.list.push_back({mask.removed, mask.name});
       return removals;
     }
     if (!options_.fractions) {
       for (size_t heads = 0; heads <= file.order.size(); ++heads)
-        removals.sets.emplace_back(
-            std::vector<HeadId>(file.order.begin(), file.order.begin() + static_cast<int64_t>(heads)));
+        removals.list.push_back(
+            {HeadSet(std::vector<HeadId>(file.order.begin(), file.order.begin() + static_cast<int64_t>(heads)))});
       return removals;
     }
     TargetList list = removal_targets(*options_.fractions, blocks, {});
     removals.messages = std::move(list.messages);
     for (const RemovalTarget& target : list.targets) {
       try {
-        removals.sets.push_back(choose_heads(file.order, blocks, {}, target, {}));
+        removals.list.push_back({choose_heads(file.order, blocks, {}, target, {})});
       } catch (const Error& error) {
         throw Error(error.code(), path + ": " + error.what());
       }

@@ -53,7 +53,11 @@ class Reader {
     for (size_t i = 0; i < list.size(); ++i) {
       const std::string place = fmt::format("{}[{}]", key, i);
       if (file.has_masks) {
-        file.masks.push_back(read_mask(list[i], place));
+        NamedMask mask = read_mask(list[i], place, i);
+        for (size_t before = 0; before < file.masks.size(); ++before)
+          if (file.masks[before].name == mask.name)
+            refuse(fmt::format("{}: masks[{}] is called \"{}\" too; give each its own name", place, before, mask.name));
+        file.masks.push_back(std::move(mask));
       } else {
         file.order.push_back(read_head(list[i], place));
         if (seen.contains(file.order.back()))
@@ -84,15 +88,30 @@ class Reader {
     return *head;
   }
 
-  HeadSet read_mask(const Json& entry, const std::string& place) const {
-    HeadSet mask;
+  NamedMask read_mask(const Json& entry, const std::string& place, size_t index) const {
+    NamedMask mask{.name = fmt::format("mask_{}", index), .removed = {}};
+    const bool named = entry.is_object() && (entry.contains("name") || entry.contains("removed"));
+    if (named) {
+      if (entry.size() != 2 || !entry.contains("name") || !entry.contains("removed"))
+        refuse(fmt::format("{}: expected {{\"name\": ..., \"removed\": ...}} with both keys and no other", place));
+      if (!entry["name"].is_string() || !valid_name(entry["name"].get<std::string>()))
+        refuse(fmt::format("{}: {} is no name: expected [A-Za-z0-9_.-]{{1,64}}", place, entry["name"].dump()));
+      mask.name = entry["name"].get<std::string>();
+    }
     try {
-      mask = HeadSet::from_json(entry);
+      mask.removed = HeadSet::from_json(named ? entry["removed"] : entry);
     } catch (const Error& error) {
       refuse(fmt::format("{}: {}", place, error.what()));
     }
-    for (const HeadId& head : mask.heads()) require_known(head, place);
+    for (const HeadId& head : mask.removed.heads()) require_known(head, place);
     return mask;
+  }
+
+  static bool valid_name(const std::string& name) {
+    return !name.empty() && name.size() <= 64 && std::all_of(name.begin(), name.end(), [](char c) {
+      return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' ||
+             c == '-';
+    });
   }
 
   void require_known(const HeadId& head, const std::string& place) const {

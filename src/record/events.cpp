@@ -30,6 +30,7 @@ Json ScoreBlock::to_json() const {
   for (double score : scores) json["scores"].push_back(measurement_json(score));
   json["stderr"] = Json::array();
   for (const auto& error : stderrs) json["stderr"].push_back(error ? measurement_json(*error) : Json());
+  if (!halves[0].empty()) json["halves"] = Json(halves);
   json["n"] = n;
   write_text(json, "sweep", sweep);
   write_optional(json, "step", step);
@@ -50,6 +51,12 @@ ScoreBlock ScoreBlock::from_json(const Json& json) {
   if (block.scores.size() != block.heads.size() ||
       (!block.stderrs.empty() && block.stderrs.size() != block.heads.size())) {
     fail(ExitCode::run_failed, "a score event has another number of scores than of heads");
+  }
+  if (json.contains("halves")) {
+    block.halves = read_field<std::array<std::vector<double>, 2>>(json, "halves");
+    for (const std::vector<double>& half : block.halves)
+      if (half.size() != block.heads.size())
+        fail(ExitCode::run_failed, "a score event has another number of scores of a half than of heads");
   }
   block.n = read_field<int64_t>(json, "n");
   block.sweep = read_or<std::string>(json, "sweep", "");

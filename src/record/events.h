@@ -3,6 +3,7 @@
 // when one is missing or of another type.
 #pragma once
 
+#include <array>
 #include <compare>
 #include <cstdint>
 #include <optional>
@@ -30,6 +31,8 @@ struct ScoreBlock {
   int64_t n = 0;                               // examples
   std::string sweep;                           // label; empty for the intact model
   std::optional<int64_t> step;                 // with sweep
+  /// [heads] from the examples of even and of odd index alone; empty where the method has none.
+  std::array<std::vector<double>, 2> halves = {};
 
   Json to_json() const;
   static ScoreBlock from_json(const Json& json);

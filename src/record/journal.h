@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "record/events.h"
+#include "record/example_values.h"
 #include "record/framed_log.h"
 #include "record/point.h"
 #include "record/run_facts.h"
@@ -64,6 +66,7 @@ struct Record {
   std::optional<InterruptedEvent> interrupted;                                            // of the last attempt
   std::optional<RunDone> done;                                                            // of the last attempt
   double dur_s = 0;  // summed over the attempts that ended by themselves
+  std::shared_ptr<const ExampleValues> examples = {};  // of points, read when asked for; null without a run folder
   /// "queued" before the first attempt, "running" during one (or after a kill), "interrupted", or run_done's state.
   std::string state() const;
 

@@ -82,6 +82,8 @@ Json PointSpec::to_json() const {
   write_optional(json, "layer", layer);
   write_optional(json, "head", head);
   if (rule != "none") json["heads_removed"] = heads_removed;
+  write_text(json, "name", name);
+  write_text(json, "mask", mask);
   return json;
 }
 
@@ -98,6 +100,8 @@ PointSpec PointSpec::from_json(const Json& json) {
   spec.layer = read_optional<int64_t>(json, "layer");
   spec.head = read_optional<int64_t>(json, "head");
   spec.heads_removed = read_or<int64_t>(json, "heads_removed", 0);
+  spec.name = read_or<std::string>(json, "name", "");
+  spec.mask = read_or<std::string>(json, "mask", "");
   return spec;
 }
 
@@ -141,6 +145,7 @@ Json PointResult::to_json() const {
     json["same_as"] = same_as;
   }
   write_text(json, "samples_sha256", samples_sha256);
+  if (same_as.empty()) write_text(json, "examples_sha256", examples_sha256);
   return json;
 }
 
@@ -165,6 +170,7 @@ PointResult PointResult::from_json(const Json& json) {
   result.dur_s = read_field<double>(json, "dur_s");
   result.same_as = read_or<std::string>(json, "same_as", "");
   result.samples_sha256 = read_or<std::string>(json, "samples_sha256", "");
+  result.examples_sha256 = read_or<std::string>(json, "examples_sha256", "");
   if (!result.same_as.empty()) return result;
   const int64_t n = read_field<int64_t>(json, "n");
   const Json metrics = read_field<Json>(json, "metrics");

@@ -24,6 +24,8 @@ struct PointSpec {
   std::string kind = {};                // "all", a kind, or kinds joined by '+'
   std::optional<int64_t> layer = {}, head = {};
   int64_t heads_removed = 0;
+  std::string name = {};  // of a mask that was listed by hand; its hash too, since its count says nothing of it
+  std::string mask = {};  // mask_sha256
 
   bool operator==(const PointSpec&) const = default;
   /// Only the fields that apply, in declared order.
@@ -39,6 +41,9 @@ struct MetricResult {
   std::string name;
   Estimate estimate;
   std::optional<Difference> difference;
+  /// A value of every example whose mean is the metric, or (of a corpus metric) varies as it does: what differences and
+  /// areas over several points need. Not in the journal but in record/example_values.h; empty when read back.
+  std::vector<double> examples = {};
 };
 
 struct PointResult {
@@ -60,6 +65,7 @@ struct PointResult {
   std::vector<MetricResult> metrics;
   std::string same_as;         // id of the point whose equal mask was evaluated before; empty otherwise
   std::string samples_sha256;  // with output.samples
+  std::string examples_sha256;  // of the file that holds its metrics' values by example; empty without one
 
   const MetricResult* metric(const std::string& name) const;
 

@@ -147,7 +147,9 @@ void resolve_same_as(std::map<std::string, PointResult>& points) {
       source = &found->second;
     }
     if (source->same_as.empty()) {
-      if (source != &point) point.metrics = source->metrics;
+      if (source == &point) continue;
+      point.metrics = source->metrics;
+      point.examples_sha256 = source->examples_sha256;
     } else {
       dangling.push_back(id);
     }
@@ -224,7 +226,9 @@ Record read_record(const std::filesystem::path& run_folder) {
   if (!std::filesystem::exists(path) && !std::filesystem::exists(run_folder / kRunJson)) {
     fail(ExitCode::usage, "{} is not a run folder: it has neither {} nor {}", run_folder.string(), kJournal, kRunJson);
   }
-  return make_record(path, read_framed(path));
+  Record record = make_record(path, read_framed(path));
+  record.examples = std::make_shared<const ExampleValues>(run_folder);
+  return record;
 }
 
 std::string Record::state() const {

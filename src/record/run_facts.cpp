@@ -25,6 +25,14 @@ Blocks read_blocks(const Json& json) {
   return blocks;
 }
 
+constexpr std::array<const char*, 3> kSeedsDifferIn = {"nothing", "fine_tuning", "training"};
+
+SeedsDifferIn read_seeds_differ_in(const std::string& word) {
+  for (size_t i = 0; i < kSeedsDifferIn.size(); ++i)
+    if (word == kSeedsDifferIn[i]) return static_cast<SeedsDifferIn>(i);
+  fail(ExitCode::run_failed, "'{}' is nothing that seeds can differ in", word);
+}
+
 RunFacts read_facts(const Json& json) {
   RunFacts facts;
   facts.task = json.at("task").get<std::string>();
@@ -38,9 +46,10 @@ RunFacts read_facts(const Json& json) {
   facts.model_args = json.at("model_args").get<std::string>();
   facts.blocks = read_blocks(json.at("blocks"));
   facts.seeds = json.at("seeds").get<std::vector<int64_t>>();
+  facts.seeds_differ_in = read_seeds_differ_in(read_or<std::string>(json, "seeds_differ_in", "training"));
   for (const Json& method : json.at("methods")) {
     facts.methods.push_back({method.at("label").get<std::string>(), method.at("type").get<std::string>(),
-                             method.at("draws").get<int64_t>()});
+                             method.at("draws").get<int64_t>(), read_or<std::string>(method, "note", "")});
   }
   facts.sweeps = json.at("sweeps").get<std::vector<std::string>>();
   facts.tables = json.at("tables").get<std::vector<std::string>>();
@@ -87,9 +96,11 @@ Json RunFacts::to_json() const {
   json["model_args"] = model_args;
   json["blocks"] = blocks_json(blocks);
   json["seeds"] = seeds;
+  json["seeds_differ_in"] = kSeedsDifferIn[static_cast<size_t>(seeds_differ_in)];
   json["methods"] = Json::array();
   for (const MethodFact& method : methods) {
     json["methods"].push_back({{"label", method.label}, {"type", method.type}, {"draws", method.draws}});
+    write_text(json["methods"].back(), "note", method.note);
   }
   json["sweeps"] = sweeps;
   json["tables"] = tables;

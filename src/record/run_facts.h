@@ -23,6 +23,7 @@ struct MetricFact {
 struct MethodFact {
   std::string label, type;
   int64_t draws = 1;
+  std::string note = {};  // what a reader has to know of its options: "positions: all"
 };
 
 /// A role's data. With several seeds and generated data: those of the first seed.
@@ -35,6 +36,13 @@ struct SplitFact {
   std::string note;       // how it was made, where it was cut from another one; empty otherwise
 };
 
+/// What the models of different seeds have in common.
+enum class SeedsDifferIn {
+  nothing,      // a loaded model that is not trained: seeds draw other random orders, and that is all
+  fine_tuning,  // trained on from one loaded model: a head's id means the same in all of them
+  training,     // from scratch: a head's id in one model means nothing in another
+};
+
 struct RunFacts {
   std::string task;       // key in results.json: a short name of the data, "sst2"
   std::string task_type;  // plug-in name
@@ -44,6 +52,7 @@ struct RunFacts {
   std::string model_args;           // "d_model=64,layers=4,heads=4"
   Blocks blocks;                    // of the intact model
   std::vector<int64_t> seeds;
+  SeedsDifferIn seeds_differ_in = SeedsDifferIn::training;
   std::vector<MethodFact> methods;  // in the order of the configuration
   std::vector<std::string> sweeps;  // labels, in the order of the configuration
   std::vector<std::string> tables;  // sensitivity tables, in the order of the configuration

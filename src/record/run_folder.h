@@ -22,6 +22,7 @@ inline constexpr const char* kJournal = "journal.jsonl";
 inline constexpr const char* kTrainLog = "train.jsonl";
 inline constexpr const char* kLogText = "log.txt";
 inline constexpr const char* kSamples = "samples";
+inline constexpr const char* kExamples = "examples";
 
 /// model/, or model/seed-<s>/ with several seeds. Relative to the run folder.
 std::filesystem::path model_folder(int64_t seed, bool several_seeds);

@@ -104,6 +104,8 @@ std::vector<std::string> verify_run(const fs::path& run_folder) {
     if (!point.samples_sha256.empty()) {
       check_digest(run_folder / kSamples / (id + ".jsonl"), point.samples_sha256, problems);
     }
+    if (!point.examples_sha256.empty())
+      check_digest(example_values_path(run_folder, point.examples_sha256), point.examples_sha256, problems);
   }
   return problems;
 }

@@ -1,8 +1,10 @@
 #include "report/agreement_rows.h"
 
+#include <algorithm>
 #include <set>
 
 #include "report/groups.h"
+#include "report/repetitions.h"
 #include "stats/agreement.h"
 
 namespace headprune {
@@ -19,6 +21,11 @@ struct Paired {
 };
 
 void append_block(const ScoreBlock& a, const ScoreBlock& b, Paired& out) {
+  if (&a == &b) {  // with itself: half against half
+    out.a.insert(out.a.end(), a.halves[0].begin(), a.halves[0].end());
+    out.b.insert(out.b.end(), a.halves[1].begin(), a.halves[1].end());
+    return;
+  }
   for (size_t i = 0; i < a.heads.size(); ++i) {
     for (size_t j = 0; j < b.heads.size(); ++j) {
       if (a.heads[i] != b.heads[j]) continue;
@@ -34,7 +41,13 @@ class Comparison {
  public:
   /// Without `chance` there is no p.
   Comparison(const Side& a, const Side& b, ChanceOrders* chance, std::vector<AgreementRow>& rows)
-      : name_(a.key.seed == b.key.seed ? "methods" : "seeds"), a_(a), b_(b), chance_(chance), rows_(rows) {}
+      : name_(a.score == b.score       ? "halves"
+              : a.key.seed == b.key.seed ? "methods"
+                                         : "seeds"),
+        a_(a),
+        b_(b),
+        chance_(chance),
+        rows_(rows) {}
 
   void run(const std::set<int64_t>& removed_counts) {
     Paired all;
@@ -102,6 +115,12 @@ std::set<int64_t> sweep_counts(const Record& record) {
   return counts;
 }
 
+bool has_halves(const RecordedScore& score) {
+  return std::all_of(score.blocks.begin(), score.blocks.end(), [](const auto& block) {
+    return block.second.heads.empty() || !block.second.halves[0].empty();
+  });
+}
+
 }  // namespace
 
 std::vector<AgreementRow> agreement_rows(const Record& record, bool with_p) {
@@ -110,14 +129,16 @@ std::vector<AgreementRow> agreement_rows(const Record& record, bool with_p) {
     if (key.sweep.empty() && score.done && !is_random(record, key.method)) sides.push_back({key, &score});
   }
   const std::set<int64_t> counts = sweep_counts(record);
+  const bool compare_seeds = heads_shared_by_seeds(record) && seeds_differ(record);
   std::vector<AgreementRow> rows;
   if (sides.empty()) return rows;
   ChanceOrders chance(static_cast<uint64_t>(sides.front().key.seed), "agreement");
   for (size_t i = 0; i < sides.size(); ++i) {
+    if (has_halves(*sides[i].score)) Comparison(sides[i], sides[i], with_p ? &chance : nullptr, rows).run(counts);
     for (size_t j = i + 1; j < sides.size(); ++j) {
       const ScoreKey &a = sides[i].key, &b = sides[j].key;
       const bool methods = a.seed == b.seed && a.method != b.method;
-      const bool seeds = a.seed != b.seed && a.method == b.method && a.draw == b.draw;
+      const bool seeds = compare_seeds && a.seed != b.seed && a.method == b.method && a.draw == b.draw;
       if (methods || seeds) Comparison(sides[i], sides[j], with_p ? &chance : nullptr, rows).run(counts);
     }
   }

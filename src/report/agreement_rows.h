@@ -12,7 +12,7 @@ namespace headprune {
 
 /// A line of agreement.csv.
 struct AgreementRow {
-  std::string comparison;  // "methods", "seeds"
+  std::string comparison;  // "methods", "seeds", "halves" (a method with itself on either half of the score split)
   std::string method_a, method_b;
   int64_t seed_a = 0, seed_b = 0, draw_a = 0, draw_b = 0;
   std::string kind = "all";      // or the block's kind
@@ -23,8 +23,11 @@ struct AgreementRow {
   int64_t n = 0;  // heads
 };
 
+/// A method's agreement with itself is the ceiling of what it can have with another: over halves of the score split,
+/// each of which ranks by half of the examples, and over seeds.
 /// Scores of the intact model, random controls left out: their agreement with anything is chance by construction.
-/// Methods are compared pairwise within a seed, a method with itself between seeds; over all heads and per block.
+/// Methods are compared pairwise within a seed, a method with itself between seeds that were trained on from one model
+/// (else a head's id means nothing in another seed); over all heads and per block.
 /// Top-k over all heads is taken at every number of heads that a sweep over all kinds removes, and at half of the
 /// heads; per block at half of its heads. p by 2,000 permutations (exact up to 7 heads), seeded by what is compared.
 /// `with_p` false: the statistics alone, in a fraction of the time.

@@ -5,68 +5,100 @@
 #include <set>
 
 #include "report/groups.h"
-#include "report/sample_values.h"
+#include "report/repetitions.h"
 #include "stats/agreement.h"
-#include "stats/intervals.h"
 #include "stats/tests.h"
 
 namespace headprune {
 namespace {
 
-std::optional<Difference> over_seeds(const ComparedRun& a, const ComparedRun& b, const KeyedMetric& x,
-                                     const KeyedMetric& y) {
-  const bool paired =
-      x.seeds.size() > 1 && x.seeds.size() == y.seeds.size() && recorded_seeds(a.record) == recorded_seeds(b.record);
-  if (!paired) return std::nullopt;
-  std::vector<double> differences;
-  for (size_t i = 0; i < x.seeds.size(); ++i) differences.push_back(y.seeds[i] - x.seeds[i]);
-  const Estimate estimate = t_interval(differences);
-  if (!std::isfinite(estimate.value)) return std::nullopt;
-  Difference change{estimate.value, estimate.stderr_, estimate.ci95, std::nullopt, "seeds"};
-  if (smallest_sign_flip_p(static_cast<int64_t>(differences.size())) < kAlpha)
-    change.p = sign_flip_p(differences, Random(0, "compare"));
-  return change;
+/// Whether both runs measured the same examples.
+bool same_examples(const Record& a, const Record& b) {
+  if (!a.facts || !b.facts) return false;
+  const auto hash = [](const RunFacts& facts) {
+    for (const SplitFact& split : facts.splits)
+      if (split.role == "report") return split.sha256;
+    return std::string();
+  };
+  return !hash(*a.facts).empty() && hash(*a.facts) == hash(*b.facts);
 }
 
-std::optional<Difference> over_examples(const ComparedRun& a, const ComparedRun& b, const std::string& metric,
-                                        const std::pair<const PointResult*, const PointResult*>& points) {
-  if (points.first == nullptr || points.second == nullptr) return std::nullopt;
-  const auto x = sample_values(a.path, a.record, *points.first, metric);
-  const auto y = sample_values(b.path, b.record, *points.second, metric);
-  if (!x || !y || x->ids != y->ids) return std::nullopt;
-  if (metric == "accuracy") {
+/// Whether the same id is the same head in both: their models began as the same weights.
+bool same_heads(const ComparedRun& a, const ComparedRun& b, const RunDifferences& differences) {
+  if (!a.record.facts || !b.record.facts || a.record.facts->blocks != b.record.facts->blocks) return false;
+  const bool trained = a.record.facts->seeds_differ_in == SeedsDifferIn::training;
+  const auto begins = [](const std::string& line, const char* prefix) { return line.rfind(prefix, 0) == 0; };
+  for (const std::string& line : differences.config)
+    if (begins(line, "model.") && !begins(line, "model.path")) return false;
+  for (const std::string& line : differences.inputs)
+    if (begins(line, "model") || (trained && begins(line, "data"))) return false;
+  return !trained || recorded_seeds(a.record) == recorded_seeds(b.record);
+}
+
+/// Seeds of one model are one measurement.
+Repetitions distinct(const Record& record, std::vector<Measurement> members) {
+  if (!seeds_differ(record) && members.size() > 1 && all_the_same(members)) members.erase(members.begin() + 1, members.end());
+  return repeated(record, std::move(members));
+}
+
+std::vector<double> values_of(const Repetitions& repetitions) {
+  std::vector<double> values;
+  for (const Measurement& one : repetitions.repeated) values.push_back(one.value);
+  return values;
+}
+
+bool zeros_and_ones(const std::vector<float>& values) {
+  return std::all_of(values.begin(), values.end(), [](float value) { return value == 0 || value == 1; });
+}
+
+/// One model each, on the same examples.
+Difference over_examples(const Measurement& x, const Measurement& y, const MetricInfo& metric) {
+  if (metric.proportion && zeros_and_ones(x.examples) && zeros_and_ones(y.examples)) {
     int64_t gained = 0, lost = 0;
-    for (size_t i = 0; i < x->values.size(); ++i) {
-      gained += y->values[i] > x->values[i] ? 1 : 0;
-      lost += y->values[i] < x->values[i] ? 1 : 0;
+    for (size_t i = 0; i < x.examples.size(); ++i) {
+      gained += y.examples[i] > x.examples[i] ? 1 : 0;
+      lost += y.examples[i] < x.examples[i] ? 1 : 0;
     }
-    Difference change = paired_accuracy_difference(gained, lost, static_cast<int64_t>(x->values.size()));
-    return change;
+    return paired_accuracy_difference(gained, lost, std::ssize(x.examples));
   }
-  std::vector<double> differences;
-  for (size_t i = 0; i < x->values.size(); ++i) differences.push_back(y->values[i] - x->values[i]);
-  const Estimate estimate = mean_estimate(differences);
-  return Difference{estimate.value, estimate.stderr_, estimate.ci95, std::nullopt, "examples"};
+  std::vector<float> differences;
+  for (size_t i = 0; i < x.examples.size(); ++i) differences.push_back(y.examples[i] - x.examples[i]);
+  const std::vector<double> value = {y.value - x.value};
+  Difference change = crossed_difference(crossed(value, {std::span<const float>(differences)}), metric);
+  if (!change.test.empty()) change.test = "paired_t";
+  return change;
 }
 
-Difference unpaired(const KeyedMetric& x, const KeyedMetric& y) {
-  Difference change;
-  change.delta = y.value - x.value;
-  if (!x.stderr_ || !y.stderr_ || !std::isfinite(change.delta)) return change;
-  const double error = std::hypot(*x.stderr_, *y.stderr_);
-  change.stderr_ = error;
-  change.ci95 = {change.delta - kNormal95 * error, change.delta + kNormal95 * error};
-  change.test = "unpaired";
-  return change;
+/// What draws are left of an order by seed is its place alone.
+Repetitions averaged(Repetitions repetitions) {
+  if (repetitions.over == "seeds")
+    for (Measurement& one : repetitions.repeated) one.draw = 0;
+  return repetitions;
 }
 
 std::optional<Difference> change_of(const ComparedRun& a, const ComparedRun& b, const CompareRow& row, size_t run) {
   if (!row.values[0] || !row.values[run]) return std::nullopt;
   const KeyedMetric &x = *row.values[0], &y = *row.values[run];
   if (x.range != y.range) return std::nullopt;  // areas over different fractions have no difference
-  if (const auto change = over_seeds(a, b, x, y)) return change;
-  if (const auto change = over_examples(a, b, metric_of_key(row.key), {x.point, y.point})) return change;
-  return unpaired(x, y);
+  Difference change;
+  change.delta = y.value - x.value;
+  if (!std::isfinite(change.delta)) return change;
+  const std::string name = metric_of_key(row.key);
+  const MetricInfo* known = find_metric(name);
+  MetricInfo metric = known == nullptr ? MetricInfo{.name = name} : *known;
+  if (x.members.empty() || y.members.empty())  // agreement, surgery: numbers of seeds alone
+    return x.seeds.size() > 1 && y.seeds.size() > 1 ? welch(x.seeds, y.seeds) : change;
+  Repetitions first = averaged(distinct(a.record, x.members)), second = averaged(distinct(b.record, y.members));
+  if (!same_examples(a.record, b.record))
+    for (Repetitions* side : {&first, &second})
+      for (Measurement& one : side->repeated) one.examples.clear();
+  const Measurement &one = first.repeated.front(), &other = second.repeated.front();
+  if (first.repeated.size() == 1 && second.repeated.size() == 1)
+    return !one.examples.empty() && one.examples.size() == other.examples.size() ? over_examples(one, other, metric)
+                                                                                 : change;
+  if (!zeros_and_ones(one.examples)) metric.proportion = false;
+  if (const auto paired = paired_difference(second, first)) return crossed_difference(paired->crossed(), metric);
+  return welch(values_of(first), values_of(second));
 }
 
 /// Scores of one method and seed in both runs, head by head.
@@ -116,6 +148,19 @@ std::vector<RankingAgreement> rankings_of(const ComparedRun& a, const ComparedRu
   return list;
 }
 
+/// Over the rows that a test was possible for.
+void set_q(std::vector<CompareRow>& rows, size_t run) {
+  std::vector<double> p;
+  std::vector<CompareRow*> tested;
+  for (CompareRow& row : rows) {
+    if (!row.changes[run] || !row.changes[run]->p) continue;
+    p.push_back(*row.changes[run]->p);
+    tested.push_back(&row);
+  }
+  const std::vector<double> q = benjamini_hochberg(p);
+  for (size_t i = 0; i < q.size(); ++i) tested[i]->q[run] = q[i];
+}
+
 }  // namespace
 
 bool CompareRow::differs() const {
@@ -141,6 +186,11 @@ RunComparison compare_runs(const std::vector<std::string>& folders) {
     run.metrics = keyed_metrics(run.record, run.agreement);  // points into the record, which stays where it is now
     for (const auto& [key, metric] : run.metrics) keys.insert(key);
   }
+  std::vector<bool> heads_shared = {true};
+  for (size_t i = 1; i < comparison.runs.size(); ++i) {
+    comparison.differences.push_back(diff_runs(folders[0], folders[i]));
+    heads_shared.push_back(same_heads(comparison.runs[0], comparison.runs[i], comparison.differences.back()));
+  }
   for (const std::string& key : keys) {
     CompareRow row;
     row.key = key;
@@ -149,12 +199,16 @@ RunComparison compare_runs(const std::vector<std::string>& folders) {
       row.values.push_back(found == run.metrics.end() ? std::nullopt : std::optional(found->second));
     }
     row.changes.resize(comparison.runs.size());
+    row.q.resize(comparison.runs.size());
     for (size_t i = 1; i < comparison.runs.size(); ++i)
-      row.changes[i] = change_of(comparison.runs[0], comparison.runs[i], row, i);
+      if (heads_shared[i] || !row.values[i] || !row.values[i]->of_head)
+        row.changes[i] = change_of(comparison.runs[0], comparison.runs[i], row, i);
     comparison.rows.push_back(std::move(row));
   }
   for (size_t i = 1; i < comparison.runs.size(); ++i) {
-    comparison.differences.push_back(diff_runs(folders[0], folders[i]));
+    set_q(comparison.rows, i);
+    comparison.heads_shared.push_back(heads_shared[i]);
+    if (!heads_shared[i]) continue;
     for (RankingAgreement& ranking : rankings_of(comparison.runs[0], comparison.runs[i], i))
       comparison.rankings.push_back(std::move(ranking));
   }

@@ -25,14 +25,17 @@ struct ComparedRun {
 struct CompareRow {
   std::string key;
   std::vector<std::optional<KeyedMetric>> values;  // one a run
-  /// From the first run; `test` says how the interval was made: "seeds" (same seeds, paired), "mcnemar" and "examples"
-  /// (stored samples, paired), "unpaired" (both standard errors, as if independent), or empty without one.
+  /// From the first run. Paired over the seeds that both runs have and over the examples of one report split (test
+  /// "crossed_t"; of one model each "mcnemar" or "paired_t"); with other seeds, two or more on both sides, "welch"; else
+  /// delta alone.
   std::vector<std::optional<Difference>> changes;
+  std::vector<std::optional<double>> q;  // Benjamini-Hochberg over the rows of a run
 
   bool differs() const;
 };
 
-/// How far two runs agree on the order of heads under one method.
+/// How far two runs agree on the order of heads under one method. Only of runs whose models began as the same weights:
+/// elsewhere a head's id means nothing to the other.
 struct RankingAgreement {
   std::string method;
   size_t run = 0;                                 // against the first
@@ -44,6 +47,7 @@ struct RunComparison {
   std::vector<ComparedRun> runs;
   std::vector<CompareRow> rows;             // by key
   std::vector<RunDifferences> differences;  // of each later run from the first
+  std::vector<bool> heads_shared;           // of each later run with the first: a head's id means the same in both
   std::vector<RankingAgreement> rankings;
 };
 

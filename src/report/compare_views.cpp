@@ -6,6 +6,7 @@
 #include "record/events.h"
 #include "report/compare.h"
 #include "report/groups.h"
+#include "report/notes.h"
 
 namespace headprune {
 namespace {
@@ -20,12 +21,11 @@ std::string compared_value(const std::optional<KeyedMetric>& metric) {
   return std::isfinite(metric->value) ? fmt::format("{:.6g}", metric->value) : value_text(metric->value);
 }
 
-std::string change_with_interval(const std::optional<Difference>& change) {
+std::string change_with_interval(const std::optional<Difference>& change, const std::optional<double>& q) {
   if (!change || !std::isfinite(change->delta)) return "-";
   std::string text = change->delta == 0 ? "0" : fmt::format("{:+.3g}", change->delta);
   if (change->ci95) text += fmt::format(" [{:+.3g}, {:+.3g}]", (*change->ci95)[0], (*change->ci95)[1]);
-  const bool leaves_out_zero = change->ci95 && ((*change->ci95)[0] > 0 || (*change->ci95)[1] < 0);
-  return text + (leaves_out_zero ? "*" : "");
+  return text + (q && *q < kAlpha ? "*" : "");
 }
 
 DocBlock runs_block(const RunComparison& comparison) {
@@ -78,7 +78,7 @@ void add_metrics(std::vector<DocBlock>& blocks, const RunComparison& comparison,
       if (value && !value->range.empty()) ranges.insert(value->range);
     }
     for (size_t i = 1; i < runs; ++i) {
-      cells.push_back(change_with_interval(row.changes[i]));
+      cells.push_back(change_with_interval(row.changes[i], row.q[i]));
       if (row.changes[i]) tests.insert(row.changes[i]->test);
     }
     rows.push_back(std::move(cells));
@@ -87,20 +87,35 @@ void add_metrics(std::vector<DocBlock>& blocks, const RunComparison& comparison,
   std::vector<std::string> notes = {fmt::format("{} of {} equal in every run{}.", equal,
                                                 count_text(static_cast<int64_t>(comparison.rows.size()), "metric"),
                                                 all || equal == 0 ? "" : " and not shown (--all shows them)")};
-  if (tests.contains("seeds")) notes.push_back("[ ] 95 % interval of the paired difference over seeds (Student's t).");
-  if (tests.contains("mcnemar") || tests.contains("examples"))
-    notes.push_back(
-        "[ ] 95 % interval of the paired difference over the same examples, where both runs stored samples.");
-  if (tests.contains("unpaired"))
-    notes.push_back(
-        "[ ] 95 % interval from both standard errors as if they were independent, where nothing could be paired: on "
-        "the same examples it is too wide.");
+  if (tests.contains("crossed_t"))
+    notes.push_back("[ ] 95 % interval of the difference paired over the seeds (or orders) that both runs have, and over "
+                    "examples where both measured the same ones.");
+  if (tests.contains("mcnemar") || tests.contains("paired_t"))
+    notes.push_back("[ ] 95 % interval of the difference paired over the same examples, of one model each: it says "
+                    "nothing of another training run.");
+  if (tests.contains("welch"))
+    notes.push_back("[ ] 95 % interval between other seeds (Welch's t).");
+  if (tests.contains("")) notes.push_back("No interval: nothing pairs up, and there are not two seeds on both sides.");
   if (ranges.size() > 1)
     notes.push_back(
         fmt::format("auc: some curves are not complete. The areas cover the fractions {}, and only those over the same "
                     "fractions have a difference.",
                     fmt::join(ranges, ", ")));
-  notes.push_back("* the interval leaves out 0.");
+  std::vector<std::string> names;
+  int64_t tested = 0, starred = 0;
+  for (const CompareRow& row : comparison.rows)
+    for (size_t i = 1; i < runs; ++i)
+      if (row.q[i]) ++tested, starred += *row.q[i] < kAlpha ? 1 : 0;
+  tests.erase("");
+  for (const std::string& test : tests) names.push_back(test_name(test));
+  notes.push_back(tested == 0 ? "No test was possible, so nothing is starred."
+                              : fmt::format("* {} of {}: q < 0.05 ({}, Benjamini-Hochberg over the rows).", starred,
+                                            tested, join(names, ", ")));
+  for (size_t i = 0; i < comparison.heads_shared.size(); ++i)
+    if (!comparison.heads_shared[i])
+      notes.push_back(fmt::format("A and {} did not begin as the same weights, so head ids of one mean nothing to the "
+                                  "other: single heads and rankings are not compared.",
+                                  run_letter(i + 1)));
   blocks.push_back(list_block(notes));
 }
 
@@ -118,7 +133,7 @@ void add_rankings(std::vector<DocBlock>& blocks, const RunComparison& comparison
   blocks.push_back(table_block(std::move(rows), 2));
 }
 
-Json change_json_of(const std::optional<Difference>& change) {
+Json change_json_of(const std::optional<Difference>& change, const std::optional<double>& q) {
   if (!change) return nullptr;
   Json json;
   json["delta"] = measurement_json(change->delta);
@@ -126,6 +141,7 @@ Json change_json_of(const std::optional<Difference>& change) {
                      ? Json(*change->ci95)
                      : Json(nullptr);
   json["p"] = change->p ? Json(*change->p) : Json(nullptr);
+  json["q"] = q ? Json(*q) : Json(nullptr);
   json["test"] = change->test;
   return json;
 }
@@ -163,7 +179,7 @@ Json comparison_json(const RunComparison& comparison) {
   for (const CompareRow& row : comparison.rows) {
     Json values = Json::array(), changes = Json::array();
     for (const auto& value : row.values) values.push_back(value ? measurement_json(value->value) : Json(nullptr));
-    for (size_t i = 1; i < row.changes.size(); ++i) changes.push_back(change_json_of(row.changes[i]));
+    for (size_t i = 1; i < row.changes.size(); ++i) changes.push_back(change_json_of(row.changes[i], row.q[i]));
     json["metrics"].push_back({{"key", row.key}, {"values", values}, {"changes", changes}});
   }
   json["rankings"] = Json::array();

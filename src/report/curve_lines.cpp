@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "report/text_table.h"
 
 namespace headprune {
@@ -46,19 +48,10 @@ std::string what_is_measured(const Record& record, const PointGroup& point, cons
 }
 
 void set_limits(LineChart& chart, const std::string& metric) {
-  for (const char* positive : {"accuracy", "f1", "loss", "mae", "bits_per_char", "bleu", "chrf"}) {
-    if (metric == positive) chart.y_least = 0;
-  }
-  for (const char* bounded : {"accuracy", "f1", "matthews", "pearson", "spearman"}) {
-    if (metric == bounded) chart.y_most = 1;
-  }
-  for (const char* percentage : {"bleu", "chrf"}) {
-    if (metric == percentage) chart.y_most = 100;
-  }
-  if (metric == "perplexity") chart.y_least = 1;
-  for (const char* signed_metric : {"matthews", "pearson", "spearman"}) {
-    if (metric == signed_metric) chart.y_least = -1;
-  }
+  const MetricInfo* info = find_metric(metric);
+  if (info == nullptr) return;
+  if (std::isfinite(info->range.low)) chart.y_least = info->range.low;
+  if (std::isfinite(info->range.high)) chart.y_most = info->range.high;
 }
 
 void set_level(LineChart& chart, const std::optional<MetricSummary>& unpruned) {

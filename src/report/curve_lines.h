@@ -19,7 +19,7 @@ LineSeries line_of(const std::string& label, std::span<const PointGroup> points,
 /// "accuracy, report split, n = 1000 examples, 3 seeds"
 std::string what_is_measured(const Record& record, const PointGroup& point, const std::string& metric);
 
-/// Where a metric ends: an interval of Student's t over few seeds goes beyond.
+/// Where a metric ends.
 void set_limits(LineChart& chart, const std::string& metric);
 
 /// The unpruned model's value as a horizontal line, where there is one.

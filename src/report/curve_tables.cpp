@@ -36,6 +36,7 @@ Cell draw_cell(const PointSpec& spec) { return spec.method.empty() ? Cell() : Ce
 }  // namespace
 
 std::string curve_csv(const Record& record) {
+  const auto q = point_q(record);
   std::vector<CsvRow> rows;
   for (const auto& [id, point] : record.points) {
     const PointSpec& spec = point.spec;
@@ -43,6 +44,7 @@ std::string curve_csv(const Record& record) {
     for (const MetricResult& metric : point.metrics) {
       const Estimate& estimate = metric.estimate;
       const Measured base = against_base(record, point, metric);
+      const auto own_q = q.find({id, metric.name});
       rows.push_back({spec.seed,
                       spec.method,
                       draw_cell(spec),
@@ -51,6 +53,7 @@ std::string curve_csv(const Record& record) {
                       point.scope,
                       spec.kind,
                       spec.at_step,
+                      spec.name,
                       point.step,
                       point.fraction,
                       spec.heads_removed,
@@ -68,6 +71,7 @@ std::string curve_csv(const Record& record) {
                       base.delta_low,
                       base.delta_high,
                       base.p,
+                      own_q == q.end() ? Cell() : Cell(own_q->second),
                       point.params,
                       point.attention_flops_per_token,
                       point.forward,
@@ -83,6 +87,7 @@ std::string curve_csv(const Record& record) {
                    "scope",
                    "kind",
                    "at_step",
+                   "name",
                    "step",
                    "fraction",
                    "heads_removed",
@@ -100,6 +105,7 @@ std::string curve_csv(const Record& record) {
                    "delta_ci_low",
                    "delta_ci_high",
                    "p",
+                   "q",
                    "params",
                    "attention_flops_per_token",
                    "forward",
@@ -109,7 +115,7 @@ std::string curve_csv(const Record& record) {
 }
 
 std::string sensitivity_csv(const Record& record) {
-  const auto q = sensitivity_q(record);
+  const auto q = point_q(record);
   std::vector<CsvRow> rows;
   for (const auto& [id, point] : record.points) {
     const PointSpec& spec = point.spec;

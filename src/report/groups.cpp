@@ -7,9 +7,8 @@
 #include <set>
 #include <tuple>
 
+#include "report/repetitions.h"
 #include "report/text_table.h"
-#include "stats/curve.h"
-#include "stats/intervals.h"
 #include "stats/tests.h"
 
 namespace headprune {
@@ -33,101 +32,94 @@ std::vector<std::string> method_order(const Record& record) {
   return labels;
 }
 
-double mean(const std::vector<double>& values) {
-  double sum = 0;
-  for (const double value : values) sum += value;
-  return sum / static_cast<double>(values.size());
-}
-
-/// Values by seed, in the order of seeds.
-using BySeed = std::map<int64_t, std::vector<double>>;
-
-std::vector<double> seed_means(const BySeed& values) {
-  std::vector<double> means;
-  for (const auto& [seed, list] : values) means.push_back(mean(list));
-  return means;
-}
-
-int64_t most_draws(const BySeed& values) {
-  size_t most = 0;
-  for (const auto& [seed, list] : values) most = std::max(most, list.size());
-  return static_cast<int64_t>(most);
-}
-
-/// Mean and t interval: over seeds where there are several, else over the draws of the only one.
-Estimate estimate_over(const BySeed& values) {
-  return values.size() > 1 ? t_interval(seed_means(values)) : t_interval(values.begin()->second);
-}
-
-Difference difference_over(const BySeed& deltas) {
-  const Estimate estimate = estimate_over(deltas);
-  Difference difference;
-  difference.delta = estimate.value;
-  difference.stderr_ = estimate.stderr_;
-  difference.ci95 = estimate.ci95;
-  difference.test = "none";
-  const auto k = static_cast<int64_t>(deltas.size());
-  if (smallest_sign_flip_p(k) < kAlpha && std::isfinite(estimate.value)) {
-    difference.p = sign_flip_p(seed_means(deltas), Random(0, "sign_flip"));
-    difference.test = "sign_flip";
-  }
-  return difference;
-}
-
-void set_range(const BySeed& values, double& low, double& high) {
-  low = high = values.begin()->second.front();
-  for (const auto& [seed, list] : values) {
-    for (const double value : list) {
-      low = std::min(low, value);
-      high = std::max(high, value);
-    }
+void set_range(const std::vector<Measurement>& members, MetricSummary& summary) {
+  std::map<int64_t, int64_t> draws;
+  summary.low = summary.high = members.front().value;
+  for (const Measurement& member : members) {
+    summary.low = std::min(summary.low, member.value);
+    summary.high = std::max(summary.high, member.value);
+    summary.draws = std::max(summary.draws, ++draws[member.seed]);
   }
 }
 
-/// Draws of one seed that ended in one mask and one value: one measurement, not several.
-bool one_measurement(const std::vector<const PointResult*>& members, const BySeed& values) {
-  if (members.size() == 1) return true;
-  if (values.size() > 1) return false;
-  const std::vector<double>& list = values.begin()->second;
-  return std::all_of(members.begin(), members.end(),
-                     [&](const PointResult* member) { return member->removed == members.front()->removed; }) &&
-         std::all_of(list.begin(), list.end(), [&](double value) { return value == list.front(); });
-}
-
-std::optional<MetricSummary> summarize(const std::vector<const PointResult*>& members, const MetricResult& of_first) {
+std::optional<MetricSummary> summarize(const Record& record, const std::vector<const PointResult*>& members,
+                                       const MetricResult& of_first) {
   MetricSummary summary;
   summary.name = of_first.name;
-  BySeed values, deltas;
+  std::vector<Measurement> values, deltas;
   for (const PointResult* member : members) {
-    const MetricResult* metric = member->metric(of_first.name);
-    if (metric == nullptr) return std::nullopt;
-    values[member->spec.seed].push_back(metric->estimate.value);
-    if (metric->difference) deltas[member->spec.seed].push_back(metric->difference->delta);
+    std::optional<Measurement> value = measured_value(record, *member, summary.name);
+    if (!value) return std::nullopt;
+    values.push_back(std::move(*value));
+    if (auto delta = measured_difference(record, *member, summary.name)) deltas.push_back(std::move(*delta));
   }
-  summary.seeds = seed_means(values);
-  summary.draws = most_draws(values);
-  set_range(values, summary.low, summary.high);
-  if (one_measurement(members, values)) {
+  set_range(values, summary);
+  const bool one_mask = std::all_of(members.begin(), members.end(), [&](const PointResult* member) {
+    return member->removed == members.front()->removed;
+  });
+  const bool one_model = values.front().seed == values.back().seed || !seeds_differ(record);
+  const bool one_measurement = members.size() == 1 || (one_model && one_mask && all_the_same(values));
+  const Repetitions over_values = repeated(record, std::move(values));
+  summary.seeds = over_values.seeds;
+  if (one_measurement) {
     summary.estimate = of_first.estimate;
     summary.over = "examples";
     summary.difference = of_first.difference;
     return summary;
   }
-  summary.estimate = estimate_over(values);
+  const MetricInfo* known = find_metric(summary.name);
+  const MetricInfo info = known == nullptr ? MetricInfo{.name = summary.name} : *known;
+  summary.parts = over_values.crossed();
+  summary.estimate = crossed_estimate(*summary.parts, info);
   summary.estimate.n = of_first.estimate.n;
-  summary.over = values.size() > 1 ? "seeds" : "draws";
-  if (deltas.size() == values.size()) summary.difference = difference_over(deltas);
+  summary.over = over_values.over;
+  if (deltas.size() == members.size())
+    summary.difference = crossed_difference(repeated(record, std::move(deltas)).crossed(), info);
   return summary;
 }
 
-void finish(PointGroup& group) {
+void finish(const Record& record, PointGroup& group) {
   std::stable_sort(group.members.begin(), group.members.end(), [](const PointResult* a, const PointResult* b) {
     return std::tuple(a->spec.seed, a->spec.draw.value_or(0)) < std::tuple(b->spec.seed, b->spec.draw.value_or(0));
   });
   for (const MetricResult& metric : group.first().metrics) {
-    if (auto summary = summarize(group.members, metric)) group.metrics.push_back(std::move(*summary));
+    if (auto summary = summarize(record, group.members, metric)) group.metrics.push_back(std::move(*summary));
   }
 }
+
+/// Sets q of one family: every p among the groups that remove a head; groups of the same masks count once.
+void set_q(std::vector<PointGroup*> family) {
+  using Masks = std::vector<std::string>;
+  std::set<std::string> names;
+  for (const PointGroup* group : family)
+    for (const MetricSummary& metric : group->metrics) names.insert(metric.name);
+  for (const std::string& name : names) {
+    std::map<Masks, size_t> places;
+    std::vector<double> p;
+    std::vector<std::pair<MetricSummary*, size_t>> marked;
+    for (PointGroup* group : family) {
+      const auto metric = std::find_if(group->metrics.begin(), group->metrics.end(),
+                                       [&](const MetricSummary& one) { return one.name == name; });
+      if (metric == group->metrics.end() || group->first().spec.heads_removed == 0) continue;
+      if (!metric->difference || !metric->difference->p) continue;
+      Masks masks;
+      for (const PointResult* member : group->members) masks.push_back(member->mask);
+      const bool known = std::find(masks.begin(), masks.end(), "") == masks.end();
+      const auto [place, fresh] = places.emplace(std::move(masks), p.size());
+      marked.emplace_back(&*metric, fresh || !known ? p.size() : place->second);
+      if (fresh || !known) p.push_back(*metric->difference->p);
+    }
+    const std::vector<double> q = benjamini_hochberg(p);
+    for (const auto& [metric, place] : marked) metric->q = q[place];
+  }
+}
+
+/// A table of one method, and of one seed where heads are told apart: what is printed as one table.
+struct TableKey {
+  Place table, method;
+  int64_t seed = -1;
+  auto operator<=>(const TableKey&) const = default;
+};
 
 }  // namespace
 
@@ -201,7 +193,7 @@ std::optional<PointGroup> base_group(const Record& record, std::optional<int64_t
     if (point.spec.rule == "none" && point.spec.at_step == at_step) group.members.push_back(&point);
   }
   if (group.members.empty()) return std::nullopt;
-  finish(group);
+  finish(record, group);
   return group;
 }
 
@@ -227,7 +219,7 @@ std::vector<CurveGroup> curve_groups(const Record& record) {
   std::map<Key, std::map<int64_t, PointGroup>> found;
   for (const auto& [id, point] : record.points) {
     const PointSpec& spec = point.spec;
-    if (spec.sweep.empty()) continue;
+    if (spec.sweep.empty() || !spec.name.empty()) continue;
     const Key key{
         place_of(sweeps, spec.sweep), place_of(methods, spec.method), spec.rule, point.scope, spec.kind, spec.at_step};
     found[key][spec.heads_removed].members.push_back(&point);
@@ -242,10 +234,13 @@ std::vector<CurveGroup> curve_groups(const Record& record) {
                      .kind = kind,
                      .at_step = at_step,
                      .points = {}};
+    std::vector<PointGroup*> family;
     for (auto& [removed, group] : points) {
-      finish(group);
-      curve.points.push_back(std::move(group));
+      finish(record, group);
+      family.push_back(&group);
     }
+    set_q(std::move(family));
+    for (auto& [removed, group] : points) curve.points.push_back(std::move(group));
     curves.push_back(std::move(curve));
   }
   return curves;
@@ -253,96 +248,92 @@ std::vector<CurveGroup> curve_groups(const Record& record) {
 
 std::vector<PointGroup> sensitivity_groups(const Record& record) {
   const std::vector<std::string> methods = method_order(record);
-  const std::vector<std::string> tables = record.facts ? record.facts->tables : std::vector<std::string>();
-  using Key = std::tuple<Place, Place, int, int64_t, int64_t, int64_t>;
-  std::map<Key, PointGroup> found;
+  const std::vector<std::string> order = record.facts ? record.facts->tables : std::vector<std::string>();
+  using Row = std::tuple<int, int64_t, int64_t, int64_t>;  // kind, layer, head, heads removed
+  const bool shared = heads_shared_by_seeds(record);
+  std::map<TableKey, std::map<Row, PointGroup>> tables;
   for (const auto& [id, point] : record.points) {
     const PointSpec& spec = point.spec;
     if (spec.table.empty()) continue;
     // The head that all_but_one keeps is chosen anew for each seed.
-    const int64_t head = spec.table == "all_but_one" ? -1 : spec.head.value_or(-1);
-    const Key key{place_of(tables, spec.table),
-                  place_of(methods, spec.method),
-                  spec.kind == "all" ? -1 : static_cast<int>(parse_kind(spec.kind)),
-                  spec.layer.value_or(-1),
-                  head,
-                  spec.heads_removed};
-    found[key].members.push_back(&point);
+    const bool of_heads = spec.table != "all_but_one" && spec.head.has_value();
+    TableKey key{place_of(order, spec.table), place_of(methods, spec.method)};
+    if (of_heads && !shared) key.seed = spec.seed;
+    const Row row{spec.kind == "all" ? -1 : static_cast<int>(parse_kind(spec.kind)), spec.layer.value_or(-1),
+                  of_heads ? *spec.head : -1, spec.heads_removed};
+    PointGroup& group = tables[key][row];
+    group.members.push_back(&point);
+    if (key.seed >= 0) group.seed = key.seed;
   }
-  const auto q = sensitivity_q(record);
   std::vector<PointGroup> groups;
-  for (auto& [key, group] : found) {
-    finish(group);
-    for (MetricSummary& metric : group.metrics) {
-      const auto own = q.find({group.first().point, metric.name});
-      if (group.members.size() == 1 && own != q.end()) metric.q = own->second;
+  for (auto& [key, rows] : tables) {
+    std::vector<PointGroup*> family;
+    for (auto& [row, group] : rows) {
+      finish(record, group);
+      family.push_back(&group);
     }
-    groups.push_back(std::move(group));
+    set_q(std::move(family));
+    for (auto& [row, group] : rows) groups.push_back(std::move(group));
   }
   return groups;
 }
 
-std::vector<AreaSummary> curve_areas(const CurveGroup& curve) {
-  std::vector<AreaSummary> areas;
-  for (const MetricSummary& metric : curve.points.front().metrics) {
-    std::map<std::pair<int64_t, int64_t>, Curve> members;  // by seed and draw
-    for (const PointGroup& group : curve.points) {
-      for (const PointResult* point : group.members) {
-        const MetricResult* result = point->metric(metric.name);
-        if (result == nullptr) continue;
-        members[{point->spec.seed, point->spec.draw.value_or(0)}].push_back({point->fraction, result->estimate.value});
-      }
-    }
-    AreaSummary area;
-    area.metric = metric.name;
-    area.from = members.begin()->second.front().fraction;
-    area.to = members.begin()->second.back().fraction;
-    BySeed values;
-    bool comparable = true;
-    for (const auto& [member, points] : members) {
-      const std::optional<double> value = curve_area(points);
-      comparable = comparable && value && points.front().fraction == area.from && points.back().fraction == area.to;
-      if (comparable) values[member.first].push_back(*value);
-    }
-    if (!comparable) continue;
-    for (const auto& [seed, list] : values) area.seed_ids.push_back(seed);
-    area.seeds = seed_means(values);
-    area.draws = most_draws(values);
-    set_range(values, area.low, area.high);
-    area.estimate = t_interval(area.seeds);
-    areas.push_back(std::move(area));
-  }
-  return areas;
+bool heads_shared_by_seeds(const Record& record) {
+  return recorded_seeds(record).size() < 2 ||
+         (record.facts && record.facts->seeds_differ_in != SeedsDifferIn::training);
 }
 
-std::optional<Estimate> area_minus_random(const AreaSummary& area, const AreaSummary& random) {
-  if (area.seed_ids != random.seed_ids || area.from != random.from || area.to != random.to) return std::nullopt;
-  std::vector<double> differences;
-  for (size_t i = 0; i < area.seeds.size(); ++i) differences.push_back(area.seeds[i] - random.seeds[i]);
-  return t_interval(differences);
+std::vector<std::optional<int64_t>> seeds_of_heads(const Record& record) {
+  if (heads_shared_by_seeds(record)) return {std::nullopt};
+  const std::vector<int64_t> seeds = recorded_seeds(record);
+  return {seeds.begin(), seeds.end()};
 }
 
-std::map<std::pair<std::string, std::string>, double> sensitivity_q(const Record& record) {
-  struct Family {
-    std::vector<std::string> points;
-    std::vector<double> p;
-  };
-  std::map<std::tuple<int64_t, std::string, std::string>, Family> families;  // seed, table, metric
+std::map<std::pair<std::string, std::string>, double> point_q(const Record& record) {
+  using Family = std::tuple<int64_t, std::string, std::string, std::string, int64_t>;
+  std::map<Family, std::map<std::string, PointGroup>> families;
   for (const auto& [id, point] : record.points) {
-    if (point.spec.table.empty() || point.spec.heads_removed == 0) continue;
+    const PointSpec& spec = point.spec;
+    if (spec.rule == "none") continue;
+    PointGroup alone{.members = {&point}};
     for (const MetricResult& metric : point.metrics) {
-      if (!metric.difference || !metric.difference->p) continue;
-      Family& family = families[{point.spec.seed, point.spec.table, metric.name}];
-      family.points.push_back(id);
-      family.p.push_back(*metric.difference->p);
+      MetricSummary& summary = alone.metrics.emplace_back();
+      summary.name = metric.name;
+      summary.difference = metric.difference;
     }
+    families[{spec.seed, spec.sweep, spec.table, spec.method, spec.draw.value_or(0)}][id] = std::move(alone);
   }
   std::map<std::pair<std::string, std::string>, double> all;
-  for (const auto& [key, family] : families) {
-    const std::vector<double> q = benjamini_hochberg(family.p);
-    for (size_t i = 0; i < q.size(); ++i) all[{family.points[i], std::get<2>(key)}] = q[i];
+  for (auto& [key, points] : families) {
+    std::vector<PointGroup*> family;
+    for (auto& [id, point] : points) family.push_back(&point);
+    set_q(std::move(family));
+    for (const auto& [id, point] : points)
+      for (const MetricSummary& metric : point.metrics)
+        if (metric.q) all[{id, metric.name}] = *metric.q;
   }
   return all;
+}
+
+std::vector<MaskList> mask_lists(const Record& record) {
+  const std::vector<std::string> sweeps = record.facts ? record.facts->sweeps : std::vector<std::string>();
+  std::map<Place, std::map<std::pair<int64_t, std::string>, PointGroup>> found;  // by step, name
+  for (const auto& [id, point] : record.points)
+    if (!point.spec.name.empty())
+      found[place_of(sweeps, point.spec.sweep)][{point.step, point.spec.name}].members.push_back(&point);
+  std::vector<MaskList> lists;
+  for (auto& [sweep, rows] : found) {
+    MaskList list{.sweep = sweep.label, .points = {}};
+    for (auto& [row, group] : rows) {
+      finish(record, group);
+      list.points.push_back(std::move(group));
+    }
+    std::vector<PointGroup*> family;
+    for (PointGroup& group : list.points) family.push_back(&group);
+    set_q(std::move(family));
+    lists.push_back(std::move(list));
+  }
+  return lists;
 }
 
 }  // namespace headprune

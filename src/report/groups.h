@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "record/journal.h"
+#include "stats/crossed.h"
 
 namespace headprune {
 
@@ -20,44 +21,45 @@ constexpr double kAlpha = 0.05;
 /// A metric over the members of a group.
 struct MetricSummary {
   std::string name;
-  /// One member: its own estimate over examples. One seed with several draws: mean and t interval over the draws.
-  /// Several seeds: mean and t interval over the seeds, each seed the mean of its draws. `n` is always examples.
+  /// One measurement: its own estimate over examples. Several seeds, or several orders of one model: mean and interval
+  /// under both sources of uncertainty (stats/crossed.h). `n` is always examples.
   Estimate estimate;
-  std::string over;           // "examples", "draws", "seeds": what the interval is taken over
+  std::string over;           // "examples", "seeds", "orders": what was repeated beside the examples
+  std::optional<Crossed> parts;  // where something was: the variance of either source
   std::vector<double> seeds;  // one per seed, mean over its draws
   int64_t draws = 1;          // of the seed that has most
   double low = 0, high = 0;   // smallest and largest of all members
-  /// From the unpruned model; absent for that model. Over seeds, p is that of a sign-flip test where 0.05 is within its
-  /// reach (6 seeds), and `test` is "none" otherwise, and over draws.
+  /// From the unpruned model; absent for that model. `test` is empty where no test was possible, and nothing is marked
+  /// then.
   std::optional<Difference> difference;
-  std::optional<double> q;  // Benjamini-Hochberg; sensitivity only, one member only
+  std::optional<double> q;  // Benjamini-Hochberg over the printed table or curve; of a point that removes a head
+
+  /// q below the level: what a star means.
+  bool significant() const { return q && *q < kAlpha; }
 };
 
 /// Points that differ in nothing but seed and draw (and, in all_but_one, the head kept).
 struct PointGroup {
-  std::vector<const PointResult*> members;  // by seed, then draw; at least one
-  std::vector<MetricSummary> metrics;       // in the order of the first member
+  std::vector<const PointResult*> members = {};  // by seed, then draw; at least one
+  std::vector<MetricSummary> metrics = {};       // in the order of the first member
+  /// Of a table of single heads where seeds are other models: head 3 of one is not head 3 of another.
+  std::optional<int64_t> seed = {};
 
   const PointResult& first() const { return *members.front(); }
   const MetricSummary* metric(const std::string& name) const;
 };
 
-/// A curve: points of one method in one sweep, by heads removed.
+/// A curve: points of one method in one sweep, by heads removed. q: over its points.
 struct CurveGroup {
   std::string method, sweep, rule, scope, kind;
   std::optional<int64_t> at_step = {};  // of the weights that it is about; absent: the run's last
   std::vector<PointGroup> points;
 };
 
-/// Area under a curve (stats/curve.h), by seed and over seeds.
-struct AreaSummary {
-  std::string metric;
-  double from = 0, to = 0;  // fractions between which it was taken
-  Estimate estimate;        // one seed: the value alone; several: mean and t interval; n = seeds
-  std::vector<int64_t> seed_ids;
-  std::vector<double> seeds;  // one per seed, mean over its draws
-  int64_t draws = 1;
-  double low = 0, high = 0;  // smallest and largest of all members
+/// Masks that were listed by hand, each a row under its name, in the order of their file. q: over the list.
+struct MaskList {
+  std::string sweep;
+  std::vector<PointGroup> points;
 };
 
 /// "0.812 [0.790, 0.832]", without an interval the value alone.
@@ -92,20 +94,18 @@ std::optional<MetricSummary> base_metric(const Record& record, const std::string
                                          std::optional<int64_t> at_step = {});
 /// The training steps, short of the end, whose models the run evaluated; ascending.
 std::vector<int64_t> recorded_steps(const Record& record);
-/// Sweeps and methods in the order of the configuration.
+/// Sweeps and methods in the order of the configuration. Masks listed by hand are no curve: mask_lists() has them.
 std::vector<CurveGroup> curve_groups(const Record& record);
-/// Tables in the order of the configuration; within one, by method, block, head, heads removed.
+std::vector<MaskList> mask_lists(const Record& record);
+/// Tables in the order of the configuration; within one, by seed where heads are told apart, method, block, head, heads
+/// removed. q: over one table of one method (and seed).
 std::vector<PointGroup> sensitivity_groups(const Record& record);
-
-/// One for each metric whose curve has the same end points for every seed and draw; metrics with a non-finite value or
-/// a single fraction are left out.
-std::vector<AreaSummary> curve_areas(const CurveGroup& curve);
-/// Area minus the mean area of the random draws, paired by seed. Nothing without a control that has the same seeds and
-/// end points.
-std::optional<Estimate> area_minus_random(const AreaSummary& area, const AreaSummary& random);
-
-/// Benjamini-Hochberg q of every sensitivity point that has a p and removes a head, by (point id, metric). One family
-/// is one table, metric and seed.
-std::map<std::pair<std::string, std::string>, double> sensitivity_q(const Record& record);
+/// Benjamini-Hochberg q of every single point by (point id, metric): the family is what its seed, method and draw have
+/// in one sweep or table.
+std::map<std::pair<std::string, std::string>, double> point_q(const Record& record);
+/// Whether the same head id means the same head in every seed of the run.
+bool heads_shared_by_seeds(const Record& record);
+/// The seeds whose heads are shown apart; one entry without a value where all seeds are shown together.
+std::vector<std::optional<int64_t>> seeds_of_heads(const Record& record);
 
 }  // namespace headprune

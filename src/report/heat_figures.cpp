@@ -44,33 +44,24 @@ std::string short_number(double value) {
   return fmt::format("{:.0e}", value);
 }
 
-HeatMap leave_one_out_map(const Record& record, const std::vector<PointGroup>& groups, const std::string& metric) {
+/// One seed's heads, or those that all seeds share.
+HeatMap leave_one_out_map(const Record& record, const std::vector<const PointGroup*>& groups,
+                          const std::string& metric) {
   HeatMap map = block_map(record);
-  const auto q = sensitivity_q(record);
   bool marked = false;
-  for (const PointGroup& group : groups) {
-    const PointSpec& spec = group.first().spec;
-    const MetricSummary* summary = group.metric(metric);
-    if (spec.table != "leave_one_out" || summary == nullptr || !summary->difference || !spec.layer || !spec.head)
-      continue;
+  for (const PointGroup* group : groups) {
+    const PointSpec& spec = group->first().spec;
+    const MetricSummary* summary = group->metric(metric);
+    if (summary == nullptr || !summary->difference || !spec.layer || !spec.head) continue;
     HeatCell* cell = cell_of(map, {{parse_kind(spec.kind), *spec.layer}, *spec.head});
     if (cell == nullptr) continue;
     const Difference& difference = *summary->difference;
     cell->value = difference.delta;
     cell->text = change_text(difference.delta);
-    cell->title = fmt::format("{} removed alone: {} changes by {}", sensitivity_unit(spec), metric,
-                              change_text(difference.delta));
-    if (difference.ci95)
-      cell->title += fmt::format(" [{}, {}]", change_text((*difference.ci95)[0]), change_text((*difference.ci95)[1]));
-    size_t with_q = 0, significant = 0;
-    for (const PointResult* member : group.members) {
-      const auto own = q.find({member->point, metric});
-      if (own == q.end()) continue;
-      ++with_q;
-      significant += own->second < kAlpha ? 1 : 0;
-      cell->title += fmt::format(", q {}", p_text(own->second));
-    }
-    cell->marked = with_q > 0 && significant == with_q;
+    cell->title = fmt::format("{} removed alone: {} changes by {}{}", sensitivity_unit(spec), metric,
+                              change_text(difference.delta), change_interval_text(difference));
+    if (summary->q) cell->title += fmt::format(", q {}", p_text(*summary->q));
+    cell->marked = summary->significant();
     marked = marked || cell->marked;
   }
   map.diverging = true;
@@ -78,8 +69,7 @@ HeatMap leave_one_out_map(const Record& record, const std::vector<PointGroup>& g
   const bool higher = higher_is_better(record, metric);
   map.low_label = higher ? "worse without the head" : "better without it";
   map.high_label = higher ? "better without it" : "worse without the head";
-  const char* every = recorded_seeds(record).size() > 1 ? " in every seed" : "";
-  map.mark_label = marked ? fmt::format("q < 0.05{} (Benjamini-Hochberg)", every) : "";
+  map.mark_label = marked ? "q < 0.05 (Benjamini-Hochberg)" : "";
   return map;
 }
 
@@ -91,10 +81,11 @@ struct MethodScore {
   std::set<int64_t> seeds;
 };
 
-std::map<std::string, MethodScore> scores_by_method(const Record& record) {
+/// Of one seed, or of all.
+std::map<std::string, MethodScore> scores_by_method(const Record& record, std::optional<int64_t> of_seed) {
   std::map<std::string, MethodScore> methods;
   for (const auto& [key, score] : record.scores) {
-    if (!key.sweep.empty() || is_random(record, key.method)) continue;
+    if (!key.sweep.empty() || is_random(record, key.method) || (of_seed && key.seed != *of_seed)) continue;
     MethodScore& method = methods[key.method];
     method.seeds.insert(key.seed);
     if (score.done) {
@@ -134,43 +125,49 @@ HeatMap score_map(const Record& record, const std::string& name, const MethodSco
 
 std::vector<Figure> sensitivity_figures(const Record& record) {
   std::vector<Figure> figures;
+  std::map<std::optional<int64_t>, std::vector<const PointGroup*>> by_seed;
   const std::vector<PointGroup> groups = sensitivity_groups(record);
-  const bool any = std::any_of(groups.begin(), groups.end(),
-                               [](const PointGroup& group) { return group.first().spec.table == "leave_one_out"; });
-  if (!any || !record.facts) return figures;
+  for (const PointGroup& group : groups)
+    if (group.first().spec.table == "leave_one_out") by_seed[group.seed].push_back(&group);
+  if (by_seed.empty() || !record.facts) return figures;
   for (const MetricFact& metric : record.facts->metrics) {
-    HeatMap map = leave_one_out_map(record, groups, metric.name);
-    map.title = "Each head removed alone";
-    map.subtitle = fmt::format("change of {}", metric.name);
-    for (const PointGroup& group : groups) {
-      const MetricSummary* summary = group.metric(metric.name);
-      if (group.first().spec.table != "leave_one_out" || summary == nullptr) continue;
-      map.subtitle +=
-          fmt::format(", {} split, n = {}", group.first().split, count_text(summary->estimate.n, "example"));
-      break;
+    Figure figure{fmt::format("sensitivity-{}.svg", metric.name),
+                  {},
+                  fmt::format("change of {} when each head is removed alone, layers by heads", metric.name),
+                  ""};
+    for (const auto& [seed, of_seed] : by_seed) {
+      HeatMap map = leave_one_out_map(record, of_seed, metric.name);
+      map.title = "Each head removed alone" + (seed ? fmt::format(", seed {}", *seed) : "");
+      map.subtitle = fmt::format("change of {}", metric.name);
+      if (const MetricSummary* summary = of_seed.front()->metric(metric.name))
+        map.subtitle += fmt::format(", {} split, n = {}", of_seed.front()->first().split,
+                                    count_text(summary->estimate.n, "example"));
+      figure.panels.push_back(draw_heat_map(map));
     }
-    figures.push_back({fmt::format("sensitivity-{}.svg", metric.name),
-                       {draw_heat_map(map)},
-                       fmt::format("change of {} when each head is removed alone, layers by heads", metric.name),
-                       ""});
+    figures.push_back(std::move(figure));
   }
   return figures;
 }
 
 std::vector<Figure> score_figures(const Record& record) {
   std::vector<Figure> figures;
-  const std::map<std::string, MethodScore> methods = scores_by_method(record);
-  std::vector<std::string> order;
-  if (record.facts) {
-    for (const MethodFact& fact : record.facts->methods) order.push_back(fact.label);
-  }
-  for (const std::string& name : order) {
-    const auto found = methods.find(name);
-    if (found == methods.end()) continue;
-    figures.push_back({fmt::format("scores-{}.svg", name),
-                       {draw_heat_map(score_map(record, name, found->second))},
-                       fmt::format("scores of {}, layers by heads", name),
-                       found->second.direction.empty() ? "" : "Declared direction: " + found->second.direction + "."});
+  if (!record.facts) return figures;
+  for (const MethodFact& fact : record.facts->methods) {
+    Figure figure{fmt::format("scores-{}.svg", fact.label),
+                  {},
+                  fmt::format("scores of {}, layers by heads", fact.label),
+                  ""};
+    for (const std::optional<int64_t> seed : seeds_of_heads(record)) {
+      const std::map<std::string, MethodScore> methods = scores_by_method(record, seed);
+      const auto found = methods.find(fact.label);
+      if (found == methods.end()) continue;
+      HeatMap map = score_map(record, fact.label, found->second);
+      if (seed) map.title += fmt::format(", seed {}", *seed);
+      figure.panels.push_back(draw_heat_map(map));
+      if (!found->second.direction.empty()) figure.caption = "Declared direction: " + found->second.direction + ".";
+      if (!fact.note.empty()) figure.caption += (figure.caption.empty() ? "" : " ") + fact.note + ".";
+    }
+    if (!figure.panels.empty()) figures.push_back(std::move(figure));
   }
   return figures;
 }

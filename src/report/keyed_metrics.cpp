@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "report/groups.h"
+#include "report/areas.h"
 #include "report/results_json.h"
 #include "report/sweeps.h"
 
@@ -16,9 +16,11 @@ bool has_key(const AgreementRow& row) {
   return row.comparison == "methods" && row.kind == "all" && (!row.k || *row.k == (row.n + 1) / 2);
 }
 
-KeyedMetric keyed(const PointGroup& group, const MetricSummary& metric) {
-  return {metric.estimate.value, metric.estimate.stderr_, metric.estimate.n, metric.seeds,
-          group.members.size() == 1 ? group.members.front() : nullptr};
+KeyedMetric keyed(const Record& record, const PointGroup& group, const MetricSummary& metric) {
+  KeyedMetric one{metric.estimate.value, metric.estimate.stderr_, metric.estimate.n, metric.seeds};
+  for (const PointResult* member : group.members)
+    if (auto measured = measured_value(record, *member, metric.name)) one.members.push_back(std::move(*measured));
+  return one;
 }
 
 void add_curves(const Record& record, KeyedMetrics& all) {
@@ -27,15 +29,20 @@ void add_curves(const Record& record, KeyedMetrics& all) {
     for (const PointGroup& point : curve.points) {
       const std::string fraction = fraction_text(point.first().spec.heads_removed, point.first().heads_total);
       for (const MetricSummary& metric : point.metrics) {
-        all[metric_key({"curve", curve.method, curve.sweep, fraction, metric.name})] = keyed(point, metric);
+        all[metric_key({"curve", curve.method, curve.sweep, fraction, metric.name})] = keyed(record, point, metric);
         n = metric.estimate.n;
       }
     }
-    for (const AreaSummary& area : curve_areas(curve)) {
+    for (const AreaSummary& area : curve_areas(record, curve)) {
       all[metric_key({"auc", curve.method, curve.sweep, area.metric})] = {
-          area.estimate.value, area.estimate.stderr_, n, area.seeds, nullptr, range_text(area)};
+          area.estimate.value, area.estimate.stderr_, n, area.repetitions.seeds, area.repetitions.members,
+          range_text(area)};
     }
   }
+  for (const MaskList& list : mask_lists(record))
+    for (const PointGroup& point : list.points)
+      for (const MetricSummary& metric : point.metrics)
+        all[metric_key({"mask", list.sweep, point.first().spec.name, metric.name})] = keyed(record, point, metric);
 }
 
 void add_sensitivity(const Record& record, KeyedMetrics& all) {
@@ -43,9 +50,13 @@ void add_sensitivity(const Record& record, KeyedMetrics& all) {
     const PointSpec& spec = group.first().spec;
     const std::string fraction =
         spec.method.empty() ? "" : fraction_text(spec.heads_removed, group.first().heads_total);
+    // Head 3 of one seed's model is not head 3 of another's.
+    const std::string seed = group.seed ? fmt::format("seed_{}", *group.seed) : "";
     for (const MetricSummary& metric : group.metrics) {
-      all[metric_key({"sensitivity", spec.table, sensitivity_unit(spec), spec.method, fraction, metric.name})] =
-          keyed(group, metric);
+      KeyedMetric& one =
+          all[metric_key({"sensitivity", spec.table, seed, sensitivity_unit(spec), spec.method, fraction, metric.name})];
+      one = keyed(record, group, metric);
+      one.of_head = spec.table == "leave_one_out";
     }
   }
 }
@@ -55,12 +66,12 @@ void add_sensitivity(const Record& record, KeyedMetrics& all) {
 std::map<std::string, KeyedMetric> keyed_metrics(const Record& record, const std::vector<AgreementRow>& agreement) {
   KeyedMetrics all;
   if (const std::optional<PointGroup> base = base_group(record)) {
-    for (const MetricSummary& metric : base->metrics) all[metric_key({"base", metric.name})] = keyed(*base, metric);
+    for (const MetricSummary& metric : base->metrics) all[metric_key({"base", metric.name})] = keyed(record, *base, metric);
   }
   for (const int64_t step : recorded_steps(record)) {
     const PointGroup base = *base_group(record, step);
     for (const MetricSummary& metric : base.metrics)
-      all[metric_key({"base", fmt::format("step_{}", step), metric.name})] = keyed(base, metric);
+      all[metric_key({"base", fmt::format("step_{}", step), metric.name})] = keyed(record, base, metric);
   }
   add_curves(record, all);
   add_sensitivity(record, all);

@@ -10,6 +10,7 @@
 
 #include "record/journal.h"
 #include "report/agreement_rows.h"
+#include "report/repetitions.h"
 
 namespace headprune {
 
@@ -18,9 +19,9 @@ struct KeyedMetric {
   std::optional<double> stderr_;
   int64_t n = 0;              // examples; heads for agreement; masks for surgery
   std::vector<double> seeds;  // one per seed, mean over its draws
-  /// Of the record; null where the number stands for several points or none.
-  const PointResult* point = nullptr;
-  std::string range = {};  // of an area: the fractions that it covers
+  std::vector<Measurement> members = {};  // what it was made from: one a seed and draw
+  std::string range = {};                 // of an area: the fractions that it covers
+  bool of_head = false;                   // of one head, which another model may not have
 };
 
 /// Sorted by key. No timings: they are never gated.

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "report/groups.h"
+#include "report/areas.h"
 #include "report/results_json.h"
 #include "report/timing.h"
 #include "stats/bootstrap.h"
@@ -43,6 +43,9 @@ Json metric_json(const MetricSummary& metric) {
   if (!estimate.interval.empty()) json["interval"] = estimate.interval;
   json["n"] = estimate.n;
   json["over"] = metric.over;
+  if (metric.parts)
+    json["variance"] = {{metric.over, metric.parts->repetition_variance},
+                        {"examples", metric.parts->example_variance}};
   if (metric.difference) {
     const Difference& difference = *metric.difference;
     put(json, "delta", difference.delta);
@@ -111,8 +114,9 @@ Json area_json(const AreaSummary& area) {
   if (!area.estimate.interval.empty()) json["interval"] = area.estimate.interval;
   json["from"] = area.from;
   json["to"] = area.to;
-  json["seeds"] = list_of(area.seeds);
-  if (const std::optional<Estimate> middle = interquartile_mean(area.seeds))
+  json["n"] = area.estimate.n;
+  json["seeds"] = list_of(area.repetitions.seeds);
+  if (const std::optional<Estimate> middle = interquartile_mean(area.repetitions.seeds))
     json["interquartile_mean"] = {{"value", middle->value}, {"ci95", *middle->ci95}, {"interval", middle->interval}};
   if (area.draws > 1) {
     json["draws"] = area.draws;
@@ -130,7 +134,7 @@ std::map<std::string, AreaSummary> control_areas(const Record& record, const std
     if (other.sweep != curve.sweep || other.scope != curve.scope || other.kind != curve.kind) continue;
     if (other.at_step != curve.at_step) continue;
     if (!is_random(record, other.method) || other.method == curve.method) continue;
-    for (AreaSummary& area : curve_areas(other)) areas.emplace(area.metric, std::move(area));
+    for (AreaSummary& area : curve_areas(record, other)) areas.emplace(area.metric, std::move(area));
   }
   return areas;
 }
@@ -154,21 +158,37 @@ Json curves_json(const Record& record) {
     json["auc"] = Json::object();
     json["auc_minus_random"] = Json::object();
     const std::map<std::string, AreaSummary> controls = control_areas(record, curves, curve);
-    for (const AreaSummary& area : curve_areas(curve)) {
+    for (const AreaSummary& area : curve_areas(record, curve)) {
       json["auc"][area.metric] = area_json(area);
       const auto control = controls.find(area.metric);
       if (control == controls.end()) continue;
-      const std::optional<Estimate> difference = area_minus_random(area, control->second);
-      if (!difference) continue;
+      const std::optional<AgainstRandom> against = against_random(record, area, control->second);
+      if (!against) continue;
       Json entry;
-      entry["value"] = difference->value;
-      put(entry, "stderr", difference->stderr_);
-      put_interval(entry, "ci95", difference->ci95);
-      if (!difference->interval.empty()) entry["interval"] = difference->interval;
+      entry["value"] = against->difference.delta;
+      put(entry, "stderr", against->difference.stderr_);
+      put_interval(entry, "ci95", against->difference.ci95);
+      entry["orders"] = against->orders;
+      entry["as_good"] = against->as_good;
+      entry["p"] = against->p;
       entry["random"] = area_json(control->second);
       json["auc_minus_random"][area.metric] = std::move(entry);
     }
     list.push_back(std::move(json));
+  }
+  return list;
+}
+
+Json masks_json(const Record& record) {
+  Json list = Json::array();
+  for (const MaskList& masks : mask_lists(record)) {
+    for (const PointGroup& point : masks.points) {
+      Json json;
+      json["sweep"] = masks.sweep;
+      json["name"] = point.first().spec.name;
+      for (const auto& [key, value] : curve_point_json(point).items()) json[key] = value;
+      list.push_back(std::move(json));
+    }
   }
   return list;
 }
@@ -185,6 +205,7 @@ Json sensitivity_json(const Record& record) {
     if (spec.head && group.members.size() == 1) json["head"] = *spec.head;
     if (spec.head && group.members.size() > 1 && spec.table != "all_but_one") json["head"] = *spec.head;
     if (!spec.method.empty()) json["method"] = spec.method;
+    if (group.seed) json["seed"] = *group.seed;
     if (group.members.size() == 1) json["point"] = group.first().point;
     put_counts(json, group.first());
     put_members(json, group);
@@ -286,6 +307,7 @@ void put_methods(Json& json, const Record& record) {
 Json pruning_json(const Record& record, const std::vector<AgreementRow>& agreement) {
   Json json;
   json["curves"] = curves_json(record);
+  json["masks"] = masks_json(record);
   json["sensitivity"] = sensitivity_json(record);
   json["agreement"] = agreement_json(agreement);
   json["surgery"] = surgery_json(record);

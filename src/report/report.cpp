@@ -48,7 +48,7 @@ void collect_figures(const std::vector<DocBlock>& blocks, std::set<std::string>&
 }  // namespace
 
 ReportInput read_report_input(const std::filesystem::path& run_folder, const Record& record) {
-  ReportInput input{record, agreement_rows(record), run_folder, {}, "", read_train_log(run_folder)};
+  ReportInput input{record, agreement_rows(record), {}, "", read_train_log(run_folder)};
   if (fs::exists(run_folder / kRunJson)) input.context = read_run_context(run_folder);
   if (fs::exists(run_folder / kConfig)) input.config_yaml = read_file(run_folder / kConfig);
   return input;
@@ -59,7 +59,7 @@ Document report_document(const ReportInput& input) {
   document.title = report_title(input);
   document.blocks = alert_blocks(input);
   document.blocks.push_back(list_block(summary_lines(input)));
-  for (const auto section : {baseline_section, curve_section, score_section, sensitivity_section, agreement_section,
+  for (const auto section : {baseline_section, curve_section, mask_section, score_section, sensitivity_section, agreement_section,
                              surgery_section, training_section, warning_section, origin_section}) {
     for (DocBlock& block : section(input)) document.blocks.push_back(std::move(block));
   }

@@ -18,7 +18,6 @@ namespace headprune {
 struct ReportInput {
   const Record& record;
   std::vector<AgreementRow> agreement;
-  std::filesystem::path run_folder;   // where samples lie
   std::optional<RunContext> context;  // run.json; absent where a copy lacks it
   std::string config_yaml;            // effective configuration; empty where a copy lacks it
   std::vector<TrainRow> training;

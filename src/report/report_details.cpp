@@ -5,12 +5,12 @@
 #include <cmath>
 
 #include "core/text.h"
+#include "report/notes.h"
 #include "report/report_sections.h"
 #include "report/results_json.h"
 #include "report/sensitivity_tables.h"
 #include "report/text_table.h"
 #include "report/timing.h"
-#include "stats/tests.h"
 
 namespace headprune {
 namespace {
@@ -22,28 +22,49 @@ std::string agreement_value(const AgreementGroup* group) {
   return text;
 }
 
-/// One line a pair of methods, or a method and itself in another seed.
-TextRows agreement_rows_of(const std::vector<AgreementGroup>& groups, const std::string& comparison) {
-  struct Line {
-    const AgreementGroup *spearman = nullptr, *kendall = nullptr, *topk = nullptr;
-  };
-  std::map<std::pair<std::string, std::string>, Line> lines;
-  size_t repeats = 1;
+/// The statistics of a pair of methods over all heads.
+struct AgreementLine {
+  const AgreementGroup *spearman = nullptr, *kendall = nullptr, *topk = nullptr;
+};
+using AgreementLines = std::map<std::pair<std::string, std::string>, AgreementLine>;
+
+AgreementLines agreement_lines(const std::vector<AgreementGroup>& groups, const std::string& comparison) {
+  AgreementLines lines;
   for (const AgreementGroup& group : groups) {
     const AgreementRow& row = group.first;
     if (row.comparison != comparison || row.kind != "all") continue;
-    repeats = std::max(repeats, group.values.size());
-    Line& line = lines[{row.method_a, row.method_b}];
+    AgreementLine& line = lines[{row.method_a, row.method_b}];
     if (row.statistic == "spearman") line.spearman = &group;
     if (row.statistic == "kendall_tau_b") line.kendall = &group;
     if (row.statistic == "topk_jaccard" && row.k && *row.k == (row.n + 1) / 2) line.topk = &group;
   }
+  return lines;
+}
+
+/// How far a method agrees with itself on half of the examples; the lower one of a pair is the ceiling of theirs.
+std::optional<double> ceiling_of(const AgreementLines& halves, const std::pair<std::string, std::string>& methods) {
+  std::optional<double> lowest;
+  for (const std::string& method : {methods.first, methods.second}) {
+    const auto own = halves.find({method, method});
+    if (own == halves.end() || own->second.spearman == nullptr || own->second.spearman->values.empty())
+      return std::nullopt;
+    lowest = std::min(lowest.value_or(1.0), own->second.spearman->mean);
+  }
+  return lowest;
+}
+
+/// One line a pair of methods, or a method and itself. With `halves`: how far either agrees with itself.
+TextRows agreement_rows_of(const AgreementLines& lines, const AgreementLines* halves) {
   TextRows rows;
   if (lines.empty()) return rows;
   rows.push_back({"methods", "Spearman's rho", "Kendall's tau-b", "same half of the heads (Jaccard)"});
+  if (halves != nullptr) rows[0].push_back("ceiling of rho");
   for (const auto& [pair, line] : lines) {
     const std::string name = pair.first == pair.second ? pair.first : pair.first + ", " + pair.second;
     rows.push_back({name, agreement_value(line.spearman), agreement_value(line.kendall), agreement_value(line.topk)});
+    if (halves == nullptr) continue;
+    const std::optional<double> ceiling = ceiling_of(*halves, pair);
+    rows.back().push_back(ceiling ? fmt::format("{:.3f}", *ceiling) : "-");
   }
   return rows;
 }
@@ -158,7 +179,6 @@ std::vector<DocBlock> sensitivity_section(const ReportInput& input) {
   const std::vector<PointGroup> groups = sensitivity_groups(record);
   if (groups.empty()) return {};
   const std::string metric = headline_metric(record);
-  const SensitivityQ q = sensitivity_q(record);
   const bool higher = higher_is_better(record, metric);
   std::vector<DocBlock> blocks = {
       heading_block("Sensitivity"),
@@ -172,13 +192,13 @@ std::vector<DocBlock> sensitivity_section(const ReportInput& input) {
   std::vector<DocBlock> others;
   for (const SensitivityTable& table : sensitivity_tables(groups)) {
     const std::string title = fmt::format("{}: {}", table.name, table_title(table));
-    blocks.push_back(paragraph_block(title + ". " + marks_sentence(table, metric, q)));
-    blocks.push_back(table_block(sensitivity_rows(table, metric, q)));
+    blocks.push_back(paragraph_block(title + ". " + join(table_notes(table, metric), " ")));
+    blocks.push_back(table_block(sensitivity_rows(table, metric)));
     for (const MetricSummary& other : table.groups.front()->metrics) {
       if (other.name == metric) continue;
       others.push_back(paragraph_block(
-          fmt::format("{}: change of {}. {}", title, other.name, marks_sentence(table, other.name, q))));
-      others.push_back(table_block(sensitivity_rows(table, other.name, q)));
+          fmt::format("{}: change of {}. {}", title, other.name, join(table_notes(table, other.name), " "))));
+      others.push_back(table_block(sensitivity_rows(table, other.name)));
     }
   }
   if (!others.empty()) blocks.push_back(fold_block("Sensitivity of the other metrics", std::move(others)));
@@ -187,22 +207,37 @@ std::vector<DocBlock> sensitivity_section(const ReportInput& input) {
 
 std::vector<DocBlock> agreement_section(const ReportInput& input) {
   const std::vector<AgreementGroup> groups = agreement_groups(input.agreement);
-  TextRows methods = agreement_rows_of(groups, "methods"), seeds = agreement_rows_of(groups, "seeds");
-  if (methods.empty() && seeds.empty()) return {};
+  const AgreementLines halves = agreement_lines(groups, "halves");
+  TextRows methods = agreement_rows_of(agreement_lines(groups, "methods"), &halves),
+           seeds = agreement_rows_of(agreement_lines(groups, "seeds"), nullptr),
+           with_itself = agreement_rows_of(halves, nullptr);
+  if (methods.empty() && seeds.empty() && with_itself.empty()) return {};
   std::vector<DocBlock> blocks = {heading_block("Agreement")};
   const std::vector<Figure> figures = agreement_figures(input.agreement);
   if (!figures.empty()) blocks.push_back(figures_block(figures));
   if (!methods.empty()) {
-    blocks.push_back(
-        paragraph_block("Between methods on one model; p by permutation, where there is one seed. With several seeds: "
-                        "mean over them."));
+    blocks.push_back(paragraph_block(
+        "Between methods on one model; p by permutation, where there is one seed. With several seeds: mean over them. "
+        "Ceiling: the lower of how far either method agrees with itself on two halves of the examples; where an "
+        "agreement comes near it, examples alone could explain what is missing to 1."));
     blocks.push_back(table_block(std::move(methods)));
+  }
+  if (!with_itself.empty()) {
+    blocks.push_back(paragraph_block(
+        "Stability over examples: a method with itself, the score split's examples of even index against those of odd "
+        "index. Each side has half of the examples, so the ranking by all of them is more stable than this."));
+    blocks.push_back(table_block(std::move(with_itself)));
   }
   if (!seeds.empty()) {
     blocks.push_back(
-        paragraph_block("Stability: a method with itself on the model of another seed, mean over the pairs of seeds."));
+        paragraph_block("Stability over seeds: a method with itself on the model that another seed fine-tuned, mean "
+                        "over the pairs of seeds."));
     blocks.push_back(table_block(std::move(seeds)));
   }
+  if (!heads_shared_by_seeds(input.record))
+    blocks.push_back(paragraph_block(
+        "Rankings are not compared between seeds: each trained a model of its own, and a head's id in one means nothing "
+        "in another."));
   return blocks;
 }
 
@@ -250,11 +285,8 @@ std::vector<DocBlock> warning_section(const ReportInput& input) {
       if (!one.note.empty()) items.push_back(fmt::format("{} split: {}", one.role, one.note));
     }
   }
-  const auto seeds = static_cast<int64_t>(recorded_seeds(record).size());
-  if (seeds > 1 && smallest_sign_flip_p(seeds) >= kAlpha)
-    items.push_back(fmt::format("no test possible between methods over {} seeds: the smallest p it can give is {:.3g}",
-                                seeds, smallest_sign_flip_p(seeds)));
-  if (seeds == 1) items.push_back("no test possible over seeds: there is one");
+  if (const auto base = base_metric(record, headline_metric(record)); base && base->seeds.size() == 1)
+    items.push_back(seeds_sentence(record, *base));
   std::vector<DocBlock> blocks = {heading_block("Warnings and limits")};
   blocks.push_back(items.empty() ? paragraph_block("None.") : list_block(items));
   return blocks;

@@ -6,11 +6,11 @@
 
 #include "core/text.h"
 #include "report/curve_statistics.h"
+#include "report/notes.h"
 #include "report/report_sections.h"
 #include "report/results_json.h"
 #include "report/sensitivity_tables.h"
 #include "report/sweeps.h"
-#include "report/terminal.h"
 #include "report/text_table.h"
 #include "stats/bootstrap.h"
 
@@ -45,22 +45,35 @@ std::string asked_line(const Record& record) {
                      count_text(static_cast<int64_t>(all_heads(facts.blocks).size()), "head"), ranked);
 }
 
+/// "25 % (95 % interval of the drop there: [-0.001, 0.008])"
+std::string within_text(const WithinLimit& within) {
+  if (!within.drop) return "none of those tested";
+  return fmt::format("{} (95 % interval of the drop there: [{}, {}])", share_text(within.fraction),
+                     value_text((*within.drop)[0]), value_text((*within.drop)[1]));
+}
+
 /// The best curve of a sweep by its area, against the control.
 std::string sweep_outcome(const ReportInput& input, const Sweep& sweep, const std::string& metric) {
-  const std::vector<CurveStatistics> all = curve_statistics(input.record, input.run_folder, sweep, metric);
+  const std::vector<CurveStatistics> all = curve_statistics(input.record, sweep, metric);
   const std::vector<DropLimit> limits = drop_limits(input.record, sweep, metric);
   const bool higher = higher_is_better(input.record, metric);
   const CurveStatistics* best = nullptr;
   for (size_t i = 0; i < sweep.curves.size(); ++i) {
-    if (!all[i].area.value) continue;
-    if (best == nullptr || (higher ? *all[i].area.value > *best->area.value : *all[i].area.value < *best->area.value))
+    if (!all[i].area) continue;
+    if (best == nullptr || (higher ? all[i].area->value > best->area->value : all[i].area->value < best->area->value))
       best = &all[i];
   }
-  if (best == nullptr || limits.empty() || !best->within[0].value) return "";
-  std::string text = fmt::format(" In sweep {}, {} lets {} of the heads go for at most {} of {}", sweep.any().sweep,
-                                 best->method, share_text(*best->within[0].value), limits[0].label, metric);
-  if (!sweep.controls.empty() && all[sweep.curves.size()].within[0].value)
-    text += fmt::format("; the mean random order {}", share_text(*all[sweep.curves.size()].within[0].value));
+  if (best == nullptr || limits.empty() || best->within.empty()) return "";
+  std::string text = fmt::format(
+      " Sweep {}: largest fraction of heads up to which, there and at every smaller one, the interval of the drop in {} "
+      "stays within {}: {} {}",
+      sweep.any().sweep, metric, limits[0].label, best->method, within_text(best->within[0]));
+  if (!sweep.controls.empty() && !all[sweep.curves.size()].within.empty())
+    text += fmt::format("; the mean random order {}", within_text(all[sweep.curves.size()].within[0]));
+  if (sweep.curves.size() > 1)
+    text += fmt::format(". {} was picked as the best of {} by this very split: on other data expect less of it",
+                        best->method, count_text(std::ssize(sweep.curves), "method"));
+  if (best->random) text += ". " + rank_text(*best->random);
   return text + ".";
 }
 
@@ -82,55 +95,86 @@ std::string certainty_line(const Record& record) {
   std::string text = fmt::format("How sure: {}", seeds_text(record));
   if (summary != nullptr)
     text += fmt::format(", n = {} of the {} split", count_text(summary->estimate.n, "example"), base->first().split);
-  text += recorded_seeds(record).size() > 1 ? "; intervals are over seeds (Student's t)."
-                                            : "; intervals are over examples and say nothing of another training run.";
+  text += ".";
+  if (summary != nullptr) text += " " + seeds_sentence(record, *summary);
   const std::vector<PointGroup> groups = sensitivity_groups(record);
-  const SensitivityQ q = sensitivity_q(record);
   for (const SensitivityTable& table : sensitivity_tables(groups)) {
     if (table.name != "leave_one_out") continue;
-    const std::string marks = marks_sentence(table, metric, q);
-    text += " Heads that matter alone: " + (marks.rfind("* ", 0) == 0 ? marks.substr(2) : marks);
+    const std::string notes = join(table_notes(table, metric), " ");
+    text += fmt::format(" Heads that matter alone{}: {}", table.seed ? fmt::format(", seed {}", *table.seed) : "",
+                        notes.rfind("* ", 0) == 0 ? notes.substr(2) : notes);
   }
   return text;
 }
 
-std::string number_cell(const CurveNumber& number, bool as_share) {
-  if (!number.value) return "-";
-  const auto print = [&](double value) { return as_share ? share_text(value) : value_text(value); };
-  if (!number.interval) return print(*number.value);
-  return fmt::format("{} [{}, {}]", print(*number.value), print((*number.interval)[0]), print((*number.interval)[1]));
-}
-
-/// What the intervals of a sweep's statistics are taken over.
-std::string statistics_note(const std::vector<CurveStatistics>& all) {
-  for (const CurveStatistics& one : all) {
-    if (one.area.over == "seeds")
-      return "[ ] 95 % interval over seeds (Student's t); of a fraction, the smallest and largest seed.";
-    if (one.area.over == "examples") return "[ ] 95 % bootstrap interval over the stored samples of one seed.";
-  }
-  return "No interval: it needs several seeds, or samples (output.samples: true).";
+std::string random_cell(const std::optional<AgainstRandom>& random) {
+  if (!random) return "-";
+  return change_text(random->difference.delta) + change_interval_text(random->difference);
 }
 
 void add_statistics(std::vector<DocBlock>& blocks, const ReportInput& input, const Sweep& sweep,
                     const std::string& metric) {
-  const std::vector<CurveStatistics> all = curve_statistics(input.record, input.run_folder, sweep, metric);
+  const std::vector<CurveStatistics> all = curve_statistics(input.record, sweep, metric);
   const std::vector<DropLimit> limits = drop_limits(input.record, sweep, metric);
-  TextRows rows = {{"method", "mean " + metric, "less random"}};
+  TextRows rows = {{"method", "mean " + metric, "less random", "random orders as good", "p"}};
   for (const DropLimit& limit : limits) rows[0].push_back(fmt::format("drop {}", limit.label));
   std::string range;  // of the first curve; one that covers another says so
+  int64_t orders = kEnoughOrders;
   for (const CurveStatistics& one : all) {
     if (range.empty()) range = one.range;
     const bool other = !one.range.empty() && one.range != range;
     std::vector<std::string> row = {other ? fmt::format("{} ({})", one.method, one.range) : one.method,
-                                    number_cell(one.area, false), number_cell(one.minus_random, false)};
-    for (const CurveNumber& within : one.within) row.push_back(number_cell(within, true));
+                                    one.area ? estimate_text(*one.area) : "-", random_cell(one.random),
+                                    one.random ? fmt::format("{} of {}", one.random->as_good, one.random->orders) : "-",
+                                    one.random ? fmt::format("{:.3g}", one.random->p) : "-"};
+    if (one.random) orders = std::min(orders, one.random->orders);
+    for (const WithinLimit& within : one.within) row.push_back(within.drop ? share_text(within.fraction) : "none");
+    row.resize(rows[0].size(), "-");
     rows.push_back(std::move(row));
   }
-  blocks.push_back(paragraph_block(
-      fmt::format("The whole curve: mean {} over the fractions {} (area divided by its range), and the largest "
-                  "fraction of heads that goes while {} stays within a drop from the unpruned value. {}",
-                  metric, range.empty() ? "removed" : range, metric, statistics_note(all))));
+  std::string text = fmt::format(
+      "The whole curve: mean {} over the fractions {} (area divided by its range); less that of the mean random order, "
+      "examples and orders (or seeds) both taken as samples; how many random orders do at least as well, and "
+      "p = (that + 1) / (orders + 1); and the largest fraction of heads up to which, there and at every smaller one, the "
+      "95 % interval of the drop from the unpruned {} stays within a limit.",
+      metric, range.empty() ? "removed" : range, metric);
+  if (orders < kEnoughOrders)
+    text += fmt::format(" With {} p cannot fall below {:.3g}; p < 0.05 takes {} orders.",
+                        count_text(orders, "random order"), 1.0 / static_cast<double>(orders + 1), kEnoughOrders);
+  blocks.push_back(paragraph_block(std::move(text)));
   blocks.push_back(table_block(std::move(rows)));
+}
+
+/// Heads down, methods across: scores of one seed, or means over seeds.
+TextRows score_rows(const Record& record, std::optional<int64_t> seed) {
+  std::vector<std::string> methods;
+  for (const MethodFact& fact : record.facts->methods) {
+    if (fact.type != "random") methods.push_back(fact.label);
+  }
+  std::map<HeadId, std::map<std::string, std::pair<double, int64_t>>> sums;
+  for (const auto& [key, score] : record.scores) {
+    if (!key.sweep.empty() || (seed && key.seed != *seed)) continue;
+    for (const auto& [id, block] : score.blocks) {
+      for (size_t i = 0; i < block.heads.size(); ++i) {
+        auto& [sum, count] = sums[{id, block.heads[i]}][key.method];
+        sum += block.scores[i];
+        ++count;
+      }
+    }
+  }
+  TextRows rows = {{"head"}};
+  rows[0].insert(rows[0].end(), methods.begin(), methods.end());
+  for (const auto& [head, values] : sums) {
+    std::vector<std::string> row = {to_string(head)};
+    for (const std::string& method : methods) {
+      const auto found = values.find(method);
+      row.push_back(found == values.end()
+                        ? "-"
+                        : fmt::format("{:.4g}", found->second.first / static_cast<double>(found->second.second)));
+    }
+    rows.push_back(std::move(row));
+  }
+  return rows;
 }
 
 }  // namespace
@@ -151,9 +195,9 @@ std::vector<DocBlock> baseline_section(const ReportInput& input) {
   std::vector<DocBlock> blocks = {heading_block("Unpruned model"), table_block(std::move(rows))};
   if (base->metrics.empty()) return blocks;
   const MetricSummary& first = base->metrics.front();
-  blocks.push_back(paragraph_block(fmt::format("± is one standard error, {}. n counts examples of the {} split.",
-                                               over_text(first.over, first.estimate.n, first.seeds.size(), first.draws),
-                                               base->first().split)));
+  blocks.push_back(paragraph_block(fmt::format("± is one standard error, {}. n counts examples of the {} split. {}",
+                                               over_text(first), base->first().split,
+                                               seeds_sentence(input.record, first))));
   if (input.record.facts && !input.record.facts->signatures().empty())
     blocks.push_back(list_block(input.record.facts->signatures()));
   // A few bad seeds move a mean a long way; from ten seeds on the middle half says what a usual one does.
@@ -180,16 +224,29 @@ std::vector<DocBlock> curve_section(const ReportInput& input) {
   for (const Sweep& sweep : sweeps) {
     blocks.push_back(paragraph_block(fmt::format("Sweep {}: {} of the pruned model.", sweep_title(sweep), metric)));
     blocks.push_back(table_block(sweep_rows(sweep, metric), 0));
-    blocks.push_back(list_block(sweep_notes(sweep, metric)));
+    blocks.push_back(list_block(sweep_notes(input.record, sweep, metric)));
     add_statistics(blocks, input, sweep, metric);
     std::vector<DocBlock> more;
     for (const MetricSummary& other : sweep.any().points.front().metrics) {
       if (other.name == metric) continue;
       more.push_back(paragraph_block(fmt::format("{} of the pruned model", other.name)));
       more.push_back(table_block(sweep_rows(sweep, other.name), 0));
+      more.push_back(list_block(sweep_notes(input.record, sweep, other.name)));
     }
     if (!more.empty())
       blocks.push_back(fold_block(fmt::format("{}: the other metrics", sweep.any().sweep), std::move(more)));
+  }
+  return blocks;
+}
+
+std::vector<DocBlock> mask_section(const ReportInput& input) {
+  std::vector<DocBlock> blocks;
+  const std::string metric = headline_metric(input.record);
+  for (const MaskList& list : mask_lists(input.record)) {
+    blocks.push_back(heading_block(fmt::format("Masks of {}", list.sweep)));
+    blocks.push_back(paragraph_block(fmt::format("{} without the heads of each mask.", metric)));
+    blocks.push_back(table_block(mask_rows(list, metric)));
+    blocks.push_back(list_block(mask_notes(list, metric)));
   }
   return blocks;
 }
@@ -202,35 +259,10 @@ std::vector<DocBlock> score_section(const ReportInput& input) {
       paragraph_block(
           "Larger means keep. Colours compare heads of one score; scores of different methods have different units."),
       figures_block(figures)};
-  // Heads down, methods across; mean over seeds.
-  std::vector<std::string> methods;
-  for (const MethodFact& fact : input.record.facts->methods) {
-    if (fact.type != "random") methods.push_back(fact.label);
+  for (const std::optional<int64_t> seed : seeds_of_heads(input.record)) {
+    const std::string title = "Scores as a table" + (seed ? fmt::format(", seed {}", *seed) : "");
+    blocks.push_back(fold_block(title, {table_block(score_rows(input.record, seed))}));
   }
-  std::map<HeadId, std::map<std::string, std::pair<double, int64_t>>> sums;
-  for (const auto& [key, score] : input.record.scores) {
-    if (!key.sweep.empty()) continue;
-    for (const auto& [id, block] : score.blocks) {
-      for (size_t i = 0; i < block.heads.size(); ++i) {
-        auto& [sum, count] = sums[{id, block.heads[i]}][key.method];
-        sum += block.scores[i];
-        ++count;
-      }
-    }
-  }
-  TextRows rows = {{"head"}};
-  rows[0].insert(rows[0].end(), methods.begin(), methods.end());
-  for (const auto& [head, values] : sums) {
-    std::vector<std::string> row = {to_string(head)};
-    for (const std::string& method : methods) {
-      const auto found = values.find(method);
-      row.push_back(found == values.end()
-                        ? "-"
-                        : fmt::format("{:.4g}", found->second.first / static_cast<double>(found->second.second)));
-    }
-    rows.push_back(std::move(row));
-  }
-  blocks.push_back(fold_block("Scores as a table", {table_block(std::move(rows))}));
   return blocks;
 }
 

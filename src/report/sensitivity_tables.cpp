@@ -3,35 +3,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
 
 #include "core/text.h"
-#include "report/results_json.h"
+#include "report/notes.h"
 
 namespace headprune {
 namespace {
 
-/// How many of a group's members have a q, and how many of those are below the level.
-struct Significance {
-  size_t tested = 0, found = 0;
-  char mark() const { return found == 0 ? ' ' : found == tested ? '*' : '~'; }
-};
-
-Significance significance(const PointGroup& group, const std::string& metric, const SensitivityQ& q) {
-  Significance result;
-  for (const PointResult* member : group.members) {
-    const auto own = q.find({member->point, metric});
-    if (own == q.end()) continue;
-    ++result.tested;
-    result.found += own->second < kAlpha ? 1 : 0;
-  }
-  return result;
-}
-
-std::string change_cell(const PointGroup& group, const std::string& metric, const SensitivityQ& q) {
+std::string change_cell(const PointGroup& group, const std::string& metric) {
   const MetricSummary* summary = group.metric(metric);
   if (summary == nullptr || !summary->difference) return "- ";
-  return change_text(summary->difference->delta) + significance(group, metric, q).mark();
+  return change_text(summary->difference->delta) + (summary->significant() ? "*" : " ");
 }
 
 /// A block or a kind with its points.
@@ -61,7 +43,7 @@ struct FractionRange {
 
 /// Blocks or kinds down, heads or fractions across. Units with different numbers of heads reach different fractions for
 /// the same one of the configuration; their points share a column where every unit has as many of them.
-TextRows grid_rows(const SensitivityTable& table, const std::string& metric, const SensitivityQ& q) {
+TextRows grid_rows(const SensitivityTable& table, const std::string& metric) {
   const bool heads = table.name == "leave_one_out";
   const std::vector<GridRow> units = grid_units(table);
   const bool steps = std::all_of(units.begin(), units.end(), [&](const GridRow& unit) {
@@ -85,7 +67,7 @@ TextRows grid_rows(const SensitivityTable& table, const std::string& metric, con
     row[0] = unit.name;
     for (const PointGroup* group : unit.groups) {
       const auto column = std::distance(columns.begin(), columns.find(place_of(group->first())));
-      row[1 + static_cast<size_t>(column)] = change_cell(*group, metric, q);
+      row[1 + static_cast<size_t>(column)] = change_cell(*group, metric);
     }
     rows.push_back(std::move(row));
   }
@@ -101,7 +83,7 @@ std::string kept_heads(const PointGroup& group) {
   return same ? heads[0] : join(heads, ",");
 }
 
-TextRows list_rows(const SensitivityTable& table, const std::string& metric, const SensitivityQ& q) {
+TextRows list_rows(const SensitivityTable& table, const std::string& metric) {
   const bool kept = table.name == "all_but_one";
   TextRows rows = {{"block", "removed"}};
   if (kept) rows[0].push_back("kept");
@@ -113,16 +95,10 @@ TextRows list_rows(const SensitivityTable& table, const std::string& metric, con
     if (kept) row.push_back(kept_heads(*group));
     const MetricSummary* summary = group->metric(metric);
     row.push_back(summary == nullptr ? "-" : estimate_text(summary->estimate));
-    row.push_back(change_cell(*group, metric, q));
+    row.push_back(change_cell(*group, metric));
     rows.push_back(std::move(row));
   }
   return rows;
-}
-
-std::string test_name(const std::string& test) {
-  if (test == "mcnemar") return "exact McNemar test";
-  if (test == "paired_bootstrap") return "paired bootstrap";
-  return test;
 }
 
 }  // namespace
@@ -131,21 +107,22 @@ std::vector<SensitivityTable> sensitivity_tables(const std::vector<PointGroup>& 
   std::vector<SensitivityTable> tables;
   for (const PointGroup& group : groups) {
     const PointSpec& spec = group.first().spec;
-    if (tables.empty() || tables.back().name != spec.table || tables.back().method != spec.method) {
-      tables.push_back({spec.table, spec.method, {}});
-    }
+    if (tables.empty() || tables.back().name != spec.table || tables.back().method != spec.method ||
+        tables.back().seed != group.seed)
+      tables.push_back({spec.table, spec.method, group.seed, {}});
     tables.back().groups.push_back(&group);
   }
   return tables;
 }
 
-TextRows sensitivity_rows(const SensitivityTable& table, const std::string& metric, const SensitivityQ& q) {
+TextRows sensitivity_rows(const SensitivityTable& table, const std::string& metric) {
   const bool grid = table.name == "leave_one_out" || !table.method.empty();
-  return grid ? grid_rows(table, metric, q) : list_rows(table, metric, q);
+  return grid ? grid_rows(table, metric) : list_rows(table, metric);
 }
 
 std::string table_title(const SensitivityTable& table) {
-  if (table.name == "leave_one_out") return "each head removed alone";
+  if (table.name == "leave_one_out")
+    return "each head removed alone" + (table.seed ? fmt::format(", the model of seed {}", *table.seed) : "");
   if (table.name == "all_but_one") return "a block's heads removed but one, chosen on the select split";
   if (table.name == "layer_removed") return "all heads of one block removed";
   if (table.name == "layer_curve") return fmt::format("a fraction of one block removed, by {}", table.method);
@@ -153,37 +130,10 @@ std::string table_title(const SensitivityTable& table) {
   return "";
 }
 
-std::string marks_sentence(const SensitivityTable& table, const std::string& metric, const SensitivityQ& q) {
-  size_t tested = 0, all = 0, some = 0, seeds = 1;
-  int64_t draws = 1;
-  std::set<std::string> tests;
-  for (const PointGroup* group : table.groups) {
-    const Significance found = significance(*group, metric, q);
-    tested += found.tested > 0 ? 1 : 0;
-    all += found.mark() == '*' ? 1 : 0;
-    some += found.mark() == '~' ? 1 : 0;
-    const MetricSummary* summary = group->metric(metric);
-    if (summary != nullptr) {
-      seeds = std::max(seeds, summary->seeds.size());
-      draws = std::max(draws, summary->draws);
-    }
-    for (const PointResult* member : group->members) {
-      const MetricResult* result = member->metric(metric);
-      if (result != nullptr && result->difference && !result->difference->test.empty()) {
-        tests.insert(test_name(result->difference->test));
-      }
-    }
-  }
-  if (tested == 0) return "No test was possible, so nothing is marked.";
-  const std::string test = join({tests.begin(), tests.end()}, ", ");
-  std::vector<std::string> members;
-  if (draws > 1) members.push_back(fmt::format("{} draws", draws));
-  if (seeds > 1) members.push_back(fmt::format("{} seeds", seeds));
-  const std::string of = join(members, " and ");
-  std::string text = fmt::format("* {} of {}: q < 0.05{} ({}, Benjamini-Hochberg over the table{})", all, tested,
-                                 of.empty() ? "" : " in all " + of, test, seeds > 1 ? " of each seed" : "");
-  if (some > 0) text += fmt::format("; ~ {} more in some of the {}", some, of);
-  return text + ".";
+std::vector<std::string> table_notes(const SensitivityTable& table, const std::string& metric) {
+  std::vector<std::string> notes = star_notes(table.groups, metric, "the table");
+  if (std::string note = power_note(table.groups, metric); !note.empty()) notes.push_back(std::move(note));
+  return notes;
 }
 
 }  // namespace headprune

@@ -1,9 +1,8 @@
 // Sensitivity tables as rows: layers x heads, layers x fractions, or one line a block.
 #pragma once
 
-#include <map>
+#include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "report/groups.h"
@@ -11,24 +10,22 @@
 
 namespace headprune {
 
-/// What sensitivity_q() gives: q by point and metric.
-using SensitivityQ = std::map<std::pair<std::string, std::string>, double>;
-
-/// One table of the configuration, of one method where it ranks by one.
+/// One table of the configuration, of one method where it ranks by one, and of one seed where heads are told apart.
 struct SensitivityTable {
   std::string name, method;
+  std::optional<int64_t> seed;
   std::vector<const PointGroup*> groups;  // of what the table was made from
 };
 
 std::vector<SensitivityTable> sensitivity_tables(const std::vector<PointGroup>& groups);
 
-/// Changes from the unpruned model; * where q < 0.05 in every member, ~ where in some.
-TextRows sensitivity_rows(const SensitivityTable& table, const std::string& metric, const SensitivityQ& q);
+/// Changes from the unpruned model; * where q < 0.05 over the table.
+TextRows sensitivity_rows(const SensitivityTable& table, const std::string& metric);
 
 /// "each head removed alone"
 std::string table_title(const SensitivityTable& table);
 
-/// What the marks mean, and how many there are; says so when no test was possible.
-std::string marks_sentence(const SensitivityTable& table, const std::string& metric, const SensitivityQ& q);
+/// What the stars mean, how many there are, and what could have got one; says so when no test was possible.
+std::vector<std::string> table_notes(const SensitivityTable& table, const std::string& metric);
 
 }  // namespace headprune

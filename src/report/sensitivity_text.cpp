@@ -10,7 +10,6 @@ std::string sensitivity_text(const Record& record, const TerminalOptions& option
   const std::string metric = headline_metric(record);
   const std::vector<PointGroup> groups = sensitivity_groups(record);
   if (groups.empty()) return "";
-  const SensitivityQ q = sensitivity_q(record);
   const bool higher = higher_is_better(record, metric);
   std::string out = '\n' + coloured("Sensitivity", kBold, options.colour) +
                     fmt::format(": change of {} from the unpruned model\n", metric);
@@ -19,8 +18,8 @@ std::string sensitivity_text(const Record& record, const TerminalOptions& option
                  options.width, 2);
   for (const SensitivityTable& table : sensitivity_tables(groups)) {
     out += '\n' + fmt::format("  {}: {}\n", coloured(table.name, kBold, options.colour), table_title(table));
-    out += text_table(sensitivity_rows(table, metric, q), {options.width, 2, 1, 0, 1});
-    out += wrapped(marks_sentence(table, metric, q), options.width, 2);
+    out += text_table(sensitivity_rows(table, metric), {options.width, 2, 1, 0, 1});
+    for (const std::string& note : table_notes(table, metric)) out += wrapped(note, options.width, 2);
   }
   return out;
 }

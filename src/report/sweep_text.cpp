@@ -38,12 +38,6 @@ std::string plot_of(const Sweep& sweep, const std::string& metric, const Termina
 
 }  // namespace
 
-std::string over_text(const std::string& over, int64_t examples, size_t seeds, int64_t draws) {
-  if (over == "seeds") return fmt::format("over {} seeds (Student's t)", seeds);
-  if (over == "draws") return fmt::format("over {} draws (Student's t)", draws);
-  return fmt::format("over {}", count_text(examples, "example"));
-}
-
 std::string sweeps_text(const Record& record, const TerminalOptions& options) {
   const std::string metric = headline_metric(record);
   std::string out;
@@ -52,11 +46,17 @@ std::string sweeps_text(const Record& record, const TerminalOptions& options) {
     out += fmt::format(": {} of the pruned model\n", metric);
     const size_t controls = sweep.curves.empty() ? 0 : sweep.controls.size();
     out += text_table(sweep_rows(sweep, metric), {options.width, 2, 2, controls, 1});
-    for (const std::string& note : sweep_notes(sweep, metric)) out += wrapped(note, options.width, 2);
+    for (const std::string& note : sweep_notes(record, sweep, metric)) out += wrapped(note, options.width, 2);
     const std::string plot = plot_of(sweep, metric, options);
     if (!plot.empty()) out += '\n' + plot;
-    const std::string areas = areas_sentence(sweep, metric);
+    const std::string areas = areas_sentence(record, sweep, metric);
     if (!areas.empty()) out += wrapped(areas, options.width, 2);
+  }
+  for (const MaskList& list : mask_lists(record)) {
+    out += '\n' + coloured(fmt::format("Masks of {}", list.sweep), kBold, options.colour);
+    out += fmt::format(": {} of the pruned model\n", metric);
+    out += text_table(mask_rows(list, metric), {options.width, 2, 1, 0, 1});
+    for (const std::string& note : mask_notes(list, metric)) out += wrapped(note, options.width, 2);
   }
   return out;
 }

@@ -5,13 +5,11 @@
 #include <set>
 
 #include "core/text.h"
+#include "report/notes.h"
 #include "report/results_json.h"
-#include "report/terminal.h"
 
 namespace headprune {
 namespace {
-
-constexpr int64_t kEnoughDraws = 5;  // formats.md section 14
 
 const MetricSummary* at(const CurveGroup& curve, int64_t removed, const std::string& metric) {
   for (const PointGroup& point : curve.points) {
@@ -20,15 +18,9 @@ const MetricSummary* at(const CurveGroup& curve, int64_t removed, const std::str
   return nullptr;
 }
 
-bool differs(const MetricSummary& metric) {
-  if (!metric.difference || !metric.difference->ci95) return false;
-  const auto& interval = *metric.difference->ci95;
-  return interval[0] > 0 || interval[1] < 0;
-}
-
 std::string method_cell(const MetricSummary* metric) {
   if (metric == nullptr) return "- ";
-  return estimate_text(metric->estimate) + (differs(*metric) ? "*" : " ");
+  return estimate_text(metric->estimate) + (metric->significant() ? "*" : " ");
 }
 
 std::string control_cell(const MetricSummary* metric) {
@@ -79,17 +71,19 @@ TextRows sweep_rows(const Sweep& sweep, const std::string& metric) {
   return rows;
 }
 
-std::vector<std::string> sweep_notes(const Sweep& sweep, const std::string& metric) {
+std::vector<std::string> sweep_notes(const Record& record, const Sweep& sweep, const std::string& metric) {
   std::vector<std::string> out;
+  for (const CurveGroup& curve : sweep.curves)
+    for (const MethodFact& fact : record.facts ? record.facts->methods : std::vector<MethodFact>())
+      if (fact.label == curve.method && !fact.note.empty()) out.push_back(fmt::format("{}: {}.", fact.label, fact.note));
   std::set<std::string> said;
-  bool star = false;
+  std::vector<const PointGroup*> points;
   for (const CurveGroup& curve : sweep.curves) {
     for (const PointGroup& point : curve.points) {
+      points.push_back(&point);
       const MetricSummary* summary = point.metric(metric);
-      if (summary == nullptr) continue;
-      star = star || differs(*summary);
-      if (!summary->estimate.ci95) continue;
-      const std::string over = over_text(summary->over, summary->estimate.n, summary->seeds.size(), summary->draws);
+      if (summary == nullptr || !summary->estimate.ci95) continue;
+      const std::string over = over_text(*summary);
       if (said.insert(over).second) out.push_back("[ ] 95 % interval " + over + ".");
     }
   }
@@ -104,29 +98,21 @@ std::vector<std::string> sweep_notes(const Sweep& sweep, const std::string& metr
     }
     const std::string of =
         count_text(draws, "random order") + (seeds > 1 ? fmt::format(" for each of {} seeds", seeds) : "");
-    const std::string few = draws < kEnoughDraws ? " Fewer than 5: the true spread is likely wider." : "";
-    out.push_back(fmt::format("{}: mean [smallest, largest] of {}.{}", curve.method, of, few));
+    out.push_back(fmt::format("{}: mean [smallest, largest] of {}: no interval, the range of what was drawn.",
+                              curve.method, of));
   }
-  if (star) {
-    const std::string of = sweep.any().at_step ? " of that step" : "";
-    out.push_back(fmt::format(
-        "* differs from the unpruned model{}: the 95 % interval of the paired difference leaves out 0.", of));
-  }
+  if (sweep.curves.empty()) return out;
+  const std::string of = sweep.any().at_step ? ", against the model of that step" : "";
+  for (std::string& note : star_notes(points, metric, "the points of each curve" + of)) out.push_back(std::move(note));
+  std::vector<const PointGroup*> family;
+  for (const PointGroup& point : sweep.curves.front().points) family.push_back(&point);
+  if (const std::string note = power_note(family, metric); !note.empty()) out.push_back(note);
   return out;
 }
 
-const AreaSummary* area_of(const std::vector<AreaSummary>& areas, const std::string& metric) {
-  for (const AreaSummary& area : areas) {
-    if (area.metric == metric) return &area;
-  }
-  return nullptr;
-}
-
-std::string range_text(const AreaSummary& area) { return fmt::format("{:.4g} to {:.4g}", area.from, area.to); }
-
-std::string areas_sentence(const Sweep& sweep, const std::string& metric) {
+std::string areas_sentence(const Record& record, const Sweep& sweep, const std::string& metric) {
   const std::vector<AreaSummary> control_areas =
-      sweep.controls.empty() ? std::vector<AreaSummary>() : curve_areas(sweep.controls.front());
+      sweep.controls.empty() ? std::vector<AreaSummary>() : curve_areas(record, sweep.controls.front());
   const AreaSummary* control = area_of(control_areas, metric);
   std::vector<std::string> parts;
   std::string range;  // of the first curve; one that covers another says so
@@ -134,29 +120,65 @@ std::string areas_sentence(const Sweep& sweep, const std::string& metric) {
     if (range.empty()) range = range_text(area);
     return range_text(area) == range ? std::string() : fmt::format(" (over {})", range_text(area));
   };
+  int64_t orders = 0;
   for (const CurveGroup& curve : sweep.curves) {
-    const std::vector<AreaSummary> areas = curve_areas(curve);
+    const std::vector<AreaSummary> areas = curve_areas(record, curve);
     const AreaSummary* area = area_of(areas, metric);
     if (area == nullptr) continue;
-    std::string part = fmt::format("{} {}{}", curve.method, value_text(area->estimate.value), other_range(*area));
-    const std::optional<Estimate> difference = control == nullptr ? std::nullopt : area_minus_random(*area, *control);
-    if (difference) {
-      part += fmt::format(" ({} against random", change_text(difference->value));
-      if (difference->ci95) {
-        part += fmt::format(", [{}, {}] over {} seeds", change_text((*difference->ci95)[0]),
-                            change_text((*difference->ci95)[1]), area->seeds.size());
-      }
-      part += ")";
+    std::string part = fmt::format("{} {}{}", curve.method, estimate_text(area->estimate), other_range(*area));
+    const auto against = control == nullptr ? std::nullopt : against_random(record, *area, *control);
+    if (against) {
+      orders = against->orders;
+      part += fmt::format(" ({}{} against the mean random order; {} of {} at least as good, p = {:.3g})",
+                          change_text(against->difference.delta), change_interval_text(against->difference),
+                          against->as_good, against->orders, against->p);
     }
     parts.push_back(std::move(part));
   }
   if (parts.empty()) return "";
   std::string control_text;
   if (control != nullptr) {
-    control_text = fmt::format("; random {} (smallest {}, largest {}){}", value_text(control->estimate.value),
-                               value_text(control->low), value_text(control->high), other_range(*control));
+    control_text =
+        fmt::format("; {} {} (smallest {}, largest {}){}", sweep.controls.front().method,
+                    estimate_text(control->estimate), value_text(control->low), value_text(control->high),
+                    other_range(*control));
+    if (orders > 0) control_text += ". p is one-sided, of each method by itself";
+    if (orders > 0 && orders < kEnoughOrders)
+      control_text += fmt::format(". With {} no p below {:.3g} can come out; p < 0.05 takes {}",
+                                  count_text(orders, "random order"), 1.0 / static_cast<double>(orders + 1),
+                                  kEnoughOrders);
   }
   return fmt::format("Mean {} from fraction {}: {}{}.", metric, range, join(parts, ", "), control_text);
+}
+
+TextRows mask_rows(const MaskList& list, const std::string& metric) {
+  TextRows rows = {{"mask", "heads left", metric + " ", "change"}};
+  for (const PointGroup& point : list.points) {
+    const PointResult& first = point.first();
+    const MetricSummary* summary = point.metric(metric);
+    const bool changed = summary != nullptr && summary->difference.has_value();
+    rows.push_back({first.spec.name, std::to_string(first.heads_total - first.spec.heads_removed),
+                    method_cell(summary),
+                    changed ? change_text(summary->difference->delta) + change_interval_text(*summary->difference)
+                            : "-"});
+  }
+  return rows;
+}
+
+std::vector<std::string> mask_notes(const MaskList& list, const std::string& metric) {
+  std::vector<const PointGroup*> points;
+  std::vector<std::string> notes;
+  std::set<std::string> said;
+  for (const PointGroup& point : list.points) {
+    points.push_back(&point);
+    const MetricSummary* summary = point.metric(metric);
+    if (summary == nullptr || !summary->estimate.ci95) continue;
+    const std::string over = over_text(*summary);
+    if (said.insert(over).second) notes.push_back("[ ] 95 % interval " + over + ".");
+  }
+  for (std::string& note : star_notes(points, metric, "the list")) notes.push_back(std::move(note));
+  if (const std::string note = power_note(points, metric); !note.empty()) notes.push_back(note);
+  return notes;
 }
 
 }  // namespace headprune

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "report/areas.h"
 #include "report/groups.h"
 #include "report/text_table.h"
 
@@ -22,20 +23,18 @@ std::vector<Sweep> sweeps_of(const Record& record);
 /// "one_shot, global ranking", with the rule and the kind where they are not obvious.
 std::string sweep_title(const Sweep& sweep);
 
-/// Fraction, heads left, then one column a method (its interval, * where it differs from the unpruned model) and a
-/// control (mean [smallest, largest]).
+/// Fraction, heads left, then one column a method (its interval, * where q < 0.05) and a control (mean [smallest,
+/// largest]).
 TextRows sweep_rows(const Sweep& sweep, const std::string& metric);
 
 /// What brackets, stars and the control mean, one sentence each, in the words that hold for this sweep.
-std::vector<std::string> sweep_notes(const Sweep& sweep, const std::string& metric);
+std::vector<std::string> sweep_notes(const Record& record, const Sweep& sweep, const std::string& metric);
 
-/// The mean height of every curve in one sentence; empty without any area.
-std::string areas_sentence(const Sweep& sweep, const std::string& metric);
+/// The mean height of every curve in one sentence, with its rank among random orders; empty without any area.
+std::string areas_sentence(const Record& record, const Sweep& sweep, const std::string& metric);
 
-/// The fractions that an area covers: "0 to 1".
-std::string range_text(const AreaSummary& area);
-
-/// The area of a metric; null without one.
-const AreaSummary* area_of(const std::vector<AreaSummary>& areas, const std::string& metric);
+/// Name, heads left, the metric with its interval and *, the change from the unpruned model; and what these mean.
+TextRows mask_rows(const MaskList& list, const std::string& metric);
+std::vector<std::string> mask_notes(const MaskList& list, const std::string& metric);
 
 }  // namespace headprune

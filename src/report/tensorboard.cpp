@@ -6,6 +6,7 @@
 #include <set>
 
 #include "core/hash.h"
+#include "report/areas.h"
 #include "report/groups.h"
 #include "report/heat_map.h"
 
@@ -53,7 +54,8 @@ void add_sensitivity_scalars(EventFile& file, const Record& record, double now) 
     const PointSpec& spec = group.first().spec;
     const MetricSummary* summary = group.metric(metric);
     if (spec.table != "leave_one_out" || summary == nullptr || !summary->difference || !spec.layer) continue;
-    file.scalar(fmt::format("sensitivity/{}.L{}", spec.kind, *spec.layer), {now, spec.head.value_or(0)},
+    const std::string seed = group.seed ? fmt::format("seed-{}/", *group.seed) : "";
+    file.scalar(fmt::format("{}sensitivity/{}.L{}", seed, spec.kind, *spec.layer), {now, spec.head.value_or(0)},
                 summary->difference->delta);
   }
 }
@@ -140,7 +142,7 @@ void add_session(EventFile& file, const ReportInput& input, double now) {
     }
   }
   for (const CurveGroup& curve : curve_groups(record)) {
-    for (const AreaSummary& area : curve_areas(curve)) {
+    for (const AreaSummary& area : curve_areas(record, curve)) {
       session.metrics.push_back(fmt::format("auc/{}/{}/{}", curve.method, curve.sweep, area.metric));
       file.scalar(session.metrics.back(), {now, 0}, area.estimate.value);
     }

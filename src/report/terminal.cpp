@@ -7,10 +7,10 @@
 
 #include "core/text.h"
 #include "report/groups.h"
+#include "report/notes.h"
 #include "report/results_json.h"
 #include "report/text_table.h"
 #include "report/timing.h"
-#include "stats/tests.h"
 
 namespace headprune {
 namespace {
@@ -89,15 +89,8 @@ class Summary {
 
   void baseline_notes(const MetricSummary* metric) {
     if (metric == nullptr) return;
-    const size_t seeds = metric->seeds.size();
-    line(fmt::format("± is one standard error, {}. n counts examples.",
-                     over_text(metric->over, metric->estimate.n, seeds, metric->draws)));
-    if (seeds == 1) {
-      line("One seed: intervals say how much the examples matter, not how much another training run would.");
-    } else if (smallest_sign_flip_p(static_cast<int64_t>(seeds)) >= kAlpha) {
-      line(fmt::format("{} seeds: no test possible between seeds (the smallest p it can give is {:.3g}).", seeds,
-                       smallest_sign_flip_p(static_cast<int64_t>(seeds))));
-    }
+    line(fmt::format("± is one standard error, {}. n counts examples.", over_text(*metric)));
+    line(seeds_sentence(record_, *metric));
     if (!record_.facts) return;
     for (const std::string& signature : record_.facts->signatures()) line(signature);
     for (const auto& pair : record_.facts->shared_splits) {

@@ -22,7 +22,4 @@ std::string sensitivity_text(const Record& record, const TerminalOptions& option
 /// Each sweep alone; empty without any.
 std::string sweeps_text(const Record& record, const TerminalOptions& options);
 
-/// "over 1821 examples", "over 3 seeds", "over 5 draws": what the interval of a metric is taken over.
-std::string over_text(const std::string& over, int64_t examples, size_t seeds, int64_t draws);
-
 }  // namespace headprune

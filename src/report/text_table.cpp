@@ -84,6 +84,11 @@ std::string interval_text(double value, double low, double high) {
   return fmt::format("{} [{}, {}]", value_text(value), value_text(low), value_text(high));
 }
 
+std::string change_interval_text(const Difference& difference) {
+  if (!difference.ci95) return "";
+  return fmt::format(" [{}, {}]", change_text((*difference.ci95)[0]), change_text((*difference.ci95)[1]));
+}
+
 std::string p_text(double p) { return p < 0.001 ? "< 0.001" : fmt::format("{:.3f}", p); }
 
 std::string count_text(int64_t n, const std::string& noun) {

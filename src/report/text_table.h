@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "stats/estimate.h"
+
 namespace headprune {
 
 /// Rows of cells; the first row is the header. All rows have the same number of cells.
@@ -27,6 +29,8 @@ std::string value_text(double value);
 std::string change_text(double value);
 /// "0.781 [0.762, 0.800]"; the value alone where there is no interval.
 std::string interval_text(double value, double low, double high);
+/// " [-0.012, +0.003]" of a difference; empty without an interval.
+std::string change_interval_text(const Difference& difference);
 /// "0.012", "< 0.001"
 std::string p_text(double p);
 /// "1 head", "2 heads"

@@ -1,6 +1,7 @@
 #include "run/facts.h"
 
 #include "core/text.h"
+#include "run/plan.h"
 
 namespace headprune {
 
@@ -35,7 +36,7 @@ RunFacts run_facts(const Experiment& experiment, const Dataset& dataset) {
   facts.task = dataset.name;
   facts.task_type = experiment.task.name();
   facts.task_config = experiment.task.options_json();
-  const auto task = experiment.task.make();
+  const std::shared_ptr<const Task> task = prepared_task(experiment, dataset);
   const std::map<std::string, std::string> signatures = task->signatures();
   for (const MetricInfo& metric : task->metrics()) {
     const auto signature = signatures.find(metric.name);
@@ -46,8 +47,11 @@ RunFacts run_facts(const Experiment& experiment, const Dataset& dataset) {
   facts.model_args = options_line(experiment.model.options_json());
   facts.blocks = experiment.model.make()->blocks();
   facts.seeds = experiment.seeds;
+  facts.seeds_differ_in = !experiment.train                              ? SeedsDifferIn::nothing
+                          : experiment.model.make()->load_path().has_value() ? SeedsDifferIn::fine_tuning
+                                                                             : SeedsDifferIn::training;
   for (const auto& item : experiment.score.methods)
-    facts.methods.push_back({item.label, item.name(), item.make()->draws()});
+    facts.methods.push_back({item.label, item.name(), item.make()->draws(), item.make()->note()});
   for (const auto& item : experiment.prune.sweeps) facts.sweeps.push_back(item.label);
   for (const Table table : experiment.sensitivity.tables) facts.tables.emplace_back(enum_name(table));
   facts.batch_size = experiment.score.batch_size;

@@ -10,6 +10,7 @@
 #include "core/stop.h"
 #include "model/checkpoint.h"
 #include "model/cost.h"
+#include "record/example_values.h"
 #include "record/samples.h"
 #include "train/trainer.h"
 
@@ -151,6 +152,7 @@ void Host::measure(Model& model, const PlannedPoint& point, PointResult& result)
                                               .base = is_base ? nullptr : &intact_.base(),
                                               .bootstrap_iters = workspace_.experiment.report.bootstrap_iters,
                                               .seed = stream_seed(static_cast<uint64_t>(run_.seed), "bootstrap")});
+  result.examples_sha256 = write_example_values(workspace_.folder, result.metrics);
   if (workspace_.experiment.output.samples)
     result.samples_sha256 =
         write_samples(workspace_.folder, result.point, samples_of(outcomes, *workspace_.dataset.report));
@@ -284,10 +286,14 @@ void record_importance(Workspace& workspace, const ScoreKey& key, const Importan
     row.heads.clear();
     row.scores.clear();
     row.stderrs.clear();
+    for (std::vector<double>& half : row.halves) half.clear();
     for (const int64_t position : surviving(blocks[b], removed)) {
       row.heads.push_back(blocks[b].heads[position]);
       row.scores.push_back(importance.values[b][position].item<double>());
       if (!importance.stderr_.empty()) row.stderrs.emplace_back(importance.stderr_[b][position].item<double>());
+      for (size_t half = 0; half < 2; ++half)
+        if (!importance.halves[half].empty() && key.sweep.empty())
+          row.halves[half].push_back(importance.halves[half][b][position].item<double>());
     }
     workspace.journal.score(row);
   }

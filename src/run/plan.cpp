@@ -57,6 +57,12 @@ std::vector<InputFile> experiment_inputs(const Experiment& experiment) {
   return inputs;
 }
 
+std::shared_ptr<const Task> prepared_task(const Experiment& experiment, const Dataset& dataset) {
+  std::shared_ptr<Task> task = experiment.task.make();
+  task->prepare(dataset);
+  return task;
+}
+
 Dataset load_dataset(const Experiment& experiment) {
   LoadInput input;
   input.seed = static_cast<uint64_t>(experiment.seeds.front());
@@ -110,7 +116,12 @@ ExperimentPlan plan_experiment(const Experiment& experiment, const Dataset& data
   constexpr uint64_t kBytesPerPoint = 4096, kBytesPerSample = 256;
   plan.points *= seeds;
   plan.train_steps *= seeds;
-  plan.disk_bytes += static_cast<uint64_t>(plan.points) * kBytesPerPoint;
+  const std::shared_ptr<const Task> task = prepared_task(experiment, dataset);
+  for (const auto& [metric, reason] : task->unavailable())
+    plan.messages.push_back(fmt::format("task.metrics: {} is left out: {}", metric, reason));
+  const auto metrics = static_cast<uint64_t>(task->metrics().size());
+  const uint64_t values_per_point = static_cast<uint64_t>(size_of(dataset.report)) * metrics * sizeof(float);
+  plan.disk_bytes += static_cast<uint64_t>(plan.points) * (kBytesPerPoint + values_per_point);
   if (experiment.output.samples)
     plan.disk_bytes += static_cast<uint64_t>(plan.points * size_of(dataset.report)) * kBytesPerSample;
   return plan;

@@ -35,6 +35,9 @@ ModelInput model_input(const Dataset& dataset);
 /// Every file that the experiment depends on: data and a loaded model.
 std::vector<InputFile> experiment_inputs(const Experiment& experiment);
 
+/// The experiment's task, prepared for its data. Throws as Task::prepare() does.
+std::shared_ptr<const Task> prepared_task(const Experiment& experiment, const Dataset& dataset);
+
 /// Reads the experiment's data, as every command that looks at it does.
 Dataset load_dataset(const Experiment& experiment);
 

@@ -146,6 +146,8 @@ void run_stages(Workspace& workspace, Dataset dataset) {
       workspace.journal.warn({"shared_splits", fmt::format("{} and {} use the same data: what is chosen on one is not "
                                                            "independent of what is measured on the other",
                                                            first, second)});
+    for (const auto& [metric, reason] : workspace.task->unavailable())
+      workspace.journal.warn({"metric", fmt::format("task.metrics: {} is left out: {}", metric, reason)});
     make_all_batches(workspace);
     return Passes();
   });
@@ -231,7 +233,7 @@ RunOutcome run_experiment(const Loaded<Experiment>& loaded, const RunOptions& op
                       .status = status,
                       .train_log = train_log,
                       .tensorboard = tensorboard};
-  workspace.task = experiment.task.make();
+  workspace.task = prepared_task(experiment, dataset);
   for (const auto& item : experiment.score.methods) workspace.methods.push_back({item.label, item.make()});
   workspace.device = device;
   workspace.points = points_so_far(workspace, plan.points);

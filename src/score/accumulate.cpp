@@ -21,6 +21,15 @@ torch::Tensor checked_values(const torch::Tensor& values, const Batch& batch, co
 
 }  // namespace
 
+namespace {
+
+/// [B] bool for half 0 or 1 of the split: whether an example's index is even, or odd. It does not depend on batches.
+torch::Tensor in_half(const Batch& batch, int64_t half) {
+  return torch::tensor(batch.examples, torch::kInt64).remainder(2).eq(half);  // [B]
+}
+
+}  // namespace
+
 PerBlock surviving_heads(const Blocks& blocks, const HeadSet& removed) {
   PerBlock result;
   for (const BlockHeads& block : blocks) {
@@ -41,6 +50,14 @@ bool asks_from_target(const Batch& batch, Kind kind) { return kind != Kind::enco
 
 torch::Tensor query_mask(const Batch& batch, Kind kind) {
   return (asks_from_target(batch, kind) ? batch.decoder_present : batch.present).unsqueeze(1);  // [B, 1, T]
+}
+
+torch::Tensor query_rows(const Model& model, size_t index, const Batch& batch, QueryPositions positions) {
+  const torch::Tensor rows = query_mask(batch, model.blocks()[index].id.kind);  // [B, 1, T]
+  if (positions == QueryPositions::all || !model.first_position_only(index)) return rows;
+  torch::Tensor first = torch::zeros_like(rows);  // [B, 1, T]
+  first.select(2, 0).fill_(true);
+  return first;  // [B, 1, T]
 }
 
 torch::Tensor special_mask(const Batch& batch, Kind kind) {
@@ -66,13 +83,23 @@ ExampleMean::ExampleMean(std::string score, const ScoreInput& input)
     : score_(std::move(score)),
       blocks_(input.model.blocks()),
       survives_(surviving_heads(blocks_, input.removed)),
-      moments_(blocks_.size()) {
-  for (size_t b = 0; b < blocks_.size(); ++b)
+      moments_(blocks_.size()),
+      halves_(blocks_.size()) {
+  for (size_t b = 0; b < blocks_.size(); ++b) {
     moments_[b].mean = zeros(blocks_[b]), moments_[b].squares = zeros(blocks_[b]);
+    for (HalfSum& half : halves_[b]) half.sum = zeros(blocks_[b]);
+  }
 }
 
 void ExampleMean::add(size_t block, const torch::Tensor& values, const Batch& batch, const torch::Tensor& counted) {
   torch::Tensor rows = checked_values(values, batch, {score_, blocks_[block], survives_[block]});
+  for (int64_t half = 0; half < 2; ++half) {
+    torch::Tensor mine = in_half(batch, half);  // [B]
+    if (counted.defined()) mine = mine.logical_and(counted.cpu());
+    HalfSum& sum = halves_[block][static_cast<size_t>(half)];
+    sum.n += mine.sum().item<int64_t>();
+    sum.sum = sum.sum + rows.index({mine}).sum(0);  // [H]
+  }
   if (counted.defined()) rows = rows.index({counted.cpu()});  // [B', H]
   const int64_t n = rows.size(0);
   if (n == 0) return;
@@ -102,6 +129,11 @@ RawScores ExampleMean::finish() const {
          score_);
   }
   if (raw.n == 1) raw.stderr_.clear();
+  if (raw.n > 1)
+    for (size_t half = 0; half < 2; ++half)
+      for (const auto& sums : halves_)
+        raw.halves[half].push_back(sums[half].n > 0 ? sums[half].sum / static_cast<double>(sums[half].n)
+                                                    : torch::zeros_like(sums[half].sum));
   return raw;
 }
 
@@ -113,6 +145,7 @@ ExampleRatio::ExampleRatio(std::string score, const ScoreInput& input)
   for (size_t b = 0; b < blocks_.size(); ++b) {
     Sums& sums = sums_[b];
     sums.y = zeros(blocks_[b]), sums.yy = zeros(blocks_[b]), sums.yn = zeros(blocks_[b]);
+    for (torch::Tensor& half : sums.half_y) half = zeros(blocks_[b]);
   }
 }
 
@@ -126,6 +159,11 @@ void ExampleRatio::add(size_t block, const torch::Tensor& values, const torch::T
   sums.y = sums.y + y.sum(0);
   sums.yy = sums.yy + y.square().sum(0);
   sums.yn = sums.yn + (y * n.unsqueeze(1)).sum(0);
+  for (size_t half = 0; half < 2; ++half) {
+    const torch::Tensor mine = in_half(batch, static_cast<int64_t>(half));  // [B]
+    sums.half_y[half] = sums.half_y[half] + y.index({mine}).sum(0);         // [H]
+    sums.half_n[half] += n.index({mine}).sum().item<double>();
+  }
 }
 
 RawScores ExampleRatio::finish() const {
@@ -142,6 +180,11 @@ RawScores ExampleRatio::finish() const {
                                               : zeros(blocks_[b]));
   }
   if (raw.n < 2) raw.stderr_.clear();
+  if (raw.n > 1)
+    for (size_t half = 0; half < 2; ++half)
+      for (const Sums& sums : sums_)
+        raw.halves[half].push_back(sums.half_n[half] > 0 ? sums.half_y[half] / sums.half_n[half]
+                                                         : torch::zeros_like(sums.half_y[half]));
   return raw;
 }
 

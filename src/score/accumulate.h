@@ -2,6 +2,7 @@
 // CPU, and do not depend on how examples were put into batches beyond rounding.
 #pragma once
 
+#include <array>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,19 @@ PerBlock surviving_heads(const Blocks& blocks, const HeadSet& removed);
 /// [B, 1, T] bool, on the batch's device: true at the query positions of an attention kind that scores look at, which
 /// padding is not. Of an encoder-decoder, those of its decoder's blocks are positions of the target.
 torch::Tensor query_mask(const Batch& batch, Kind kind);
+/// Which query positions a mean over positions is taken over.
+enum class QueryPositions { all, carrying };
+template <>
+struct EnumNames<QueryPositions> {
+  static constexpr std::pair<const char*, QueryPositions> names[] = {{"all", QueryPositions::all},
+                                                                {"carrying", QueryPositions::carrying}};
+};
+/// The help of the option `positions`.
+inline constexpr const char* kPositionsHelp =
+    "all: every position that is not padding; carrying: those whose output can reach the prediction, which in the last "
+    "block of a classifier that looks at the first position is that one";
+/// query_mask() of block `index`, of carrying positions only where asked for. [B, 1, T]
+torch::Tensor query_rows(const Model& model, size_t index, const Batch& batch, QueryPositions positions);
 /// The same, true at the special tokens among them.
 torch::Tensor special_mask(const Batch& batch, Kind kind);
 
@@ -44,10 +58,15 @@ class ExampleMean {
     int64_t n = 0;
     torch::Tensor mean, squares;  // [H] float64: mean, and summed squares of deviations from it
   };
+  struct HalfSum {
+    int64_t n = 0;
+    torch::Tensor sum;  // [H] float64
+  };
   std::string score_;
   Blocks blocks_;
   PerBlock survives_;
   std::vector<Moments> moments_;
+  std::vector<std::array<HalfSum, 2>> halves_;  // of examples with even and with odd index
 };
 
 /// Sum of one number per example and head, over the sum of one count per example: sum y / sum n. The standard error is
@@ -63,7 +82,9 @@ class ExampleRatio {
   struct Sums {
     int64_t examples = 0;
     double n = 0, nn = 0;
-    torch::Tensor y, yy, yn;  // [H] float64
+    torch::Tensor y, yy, yn;               // [H] float64
+    std::array<torch::Tensor, 2> half_y;   // [H] float64: of examples with even and with odd index
+    std::array<double, 2> half_n = {0, 0};
   };
   std::string score_;
   Blocks blocks_;

@@ -36,6 +36,7 @@ class Entropy final : public ScoreMethod {
     Which keep = Which::focused;
     Scale scale = Scale::log_keys;
     bool skip_special = false;
+    QueryPositions positions = QueryPositions::all;
 
     template <class V>
     void fields(V& v) {
@@ -44,9 +45,11 @@ class Entropy final : public ScoreMethod {
         "log_keys: divided by the log of the number of visible keys, so in [0, 1]; queries that see one key are left "
         "out. nats: not divided");
       v("skip_special", skip_special, "leave out the rows of special tokens");
+      v("positions", positions, kPositionsHelp);
     }
   };
   explicit Entropy(Options options) : options_(options) {}
+  std::string note() const override { return fmt::format("positions: {}", enum_name(options_.positions)); }
   Keep keep() const override { return options_.keep == Which::focused ? Keep::small : Keep::large; }
   Needs needs() const override {
     Needs needs;
@@ -60,14 +63,15 @@ class Entropy final : public ScoreMethod {
  private:
   class Collect final : public Pass {
    public:
-    Collect(const Options& options, const ScoreInput& input) : options_(options), mean_("entropy", input) {}
+    Collect(const Options& options, const ScoreInput& input)
+        : options_(options), model_(input.model), mean_("entropy", input) {}
 
     void add(const Observation& seen) override {
       for (size_t b = 0; b < mean_.blocks().size(); ++b) {
         const BlockHeads& block = mean_.blocks()[b];
         if (block.heads.empty()) continue;
         const torch::Tensor keys = visible_keys(block.id, seen.batch).unsqueeze(1);  // [B, 1, T]
-        torch::Tensor rows = query_mask(seen.batch, block.id.kind);                  // [B, 1, T]
+        torch::Tensor rows = query_rows(model_, b, seen.batch, options_.positions);  // [B, 1, T]
         if (options_.scale == Scale::log_keys) rows = rows.logical_and(keys > 1);
         if (options_.skip_special) rows = rows.logical_and(special_mask(seen.batch, block.id.kind).logical_not());
 
@@ -82,6 +86,7 @@ class Entropy final : public ScoreMethod {
 
    private:
     Options options_;
+    const Model& model_;
     ExampleMean mean_;
   };
 

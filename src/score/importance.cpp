@@ -76,6 +76,8 @@ void check_and_turn(RawScores& raw, const ScoreRequest& request, const Blocks& b
     const torch::Tensor zero = torch::zeros({}, torch::kFloat64);
     values = torch::where(survives[b], negate ? 0 - values : values, zero);  // 0 - x: no negative zeros
     if (!raw.stderr_.empty()) raw.stderr_[b] = torch::where(survives[b], raw.stderr_[b], zero);
+    for (PerBlock& half : raw.halves)
+      if (!half.empty()) half[b] = torch::where(survives[b], negate ? 0 - half[b] : half[b], zero);
   }
 }
 
@@ -131,6 +133,12 @@ std::vector<Importance> importance(const std::vector<ScoreRequest>& requests, co
     RawScores raw = running[r].pass->finish();
     check_and_turn(raw, requests[r], blocks, survives);
     normalize(raw.values, raw.stderr_, blocks, input.removed, requests[r].method->normalize());
+    for (size_t half = 0; half < 2; ++half) {
+      PerBlock no_stderr;
+      if (!raw.halves[half].empty())
+        normalize(raw.halves[half], no_stderr, blocks, input.removed, requests[r].method->normalize());
+      result.halves[half] = std::move(raw.halves[half]);
+    }
     result.values = std::move(raw.values);
     result.stderr_ = std::move(raw.stderr_);
     result.n = raw.n;

@@ -30,6 +30,7 @@ class OutputL2 final : public ScoreMethod {
   struct Options {
     At at = At::projected;
     bool relative = false;
+    QueryPositions positions = QueryPositions::all;
     Normalize normalize = Normalize::none;
 
     template <class V>
@@ -40,11 +41,13 @@ class OutputL2 final : public ScoreMethod {
       v("relative", relative,
         "divide, position by position, by the norm of the whole block's output (with its bias; at context: of all "
         "surviving heads' contexts side by side)");
+      v("positions", positions, kPositionsHelp);
       v("normalize", normalize, "how the scores of different blocks are made comparable");
     }
   };
   explicit OutputL2(Options options) : options_(options) {}
   Normalize normalize() const override { return options_.normalize; }
+  std::string note() const override { return fmt::format("positions: {}", enum_name(options_.positions)); }
   Needs needs() const override {
     Needs needs;
     needs.contexts = true;
@@ -69,7 +72,7 @@ class OutputL2 final : public ScoreMethod {
     void add(const Observation& seen) override {
       for (size_t b = 0; b < survives_.size(); ++b) {
         if (survives_[b].numel() == 0) continue;
-        const torch::Tensor rows = query_mask(seen.batch, mean_.blocks()[b].id.kind);  // [B, 1, T]
+        const torch::Tensor rows = query_rows(model_, b, seen.batch, options_.positions);  // [B, 1, T]
         const torch::Tensor positions = rows.sum(-1);                                  // [B, 1]
         const torch::Tensor context = seen.trace.contexts[b].to(torch::kFloat64);      // [B, H, T, Dv]
         const bool projected = options_.at == At::projected;

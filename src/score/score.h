@@ -2,6 +2,7 @@
 // data share one pass: each says what it needs to see, and receives it batch by batch.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <optional>
 #include <string>
@@ -47,7 +48,9 @@ struct Observation {
 struct RawScores {
   PerBlock values;
   PerBlock stderr_;  // standard error of the mean over examples, [H] a block; empty where a method has none
-  int64_t n = 0;     // examples
+  /// The values from the examples of even and of odd index alone, [H] a block; empty where a method has none.
+  std::array<PerBlock, 2> halves;
+  int64_t n = 0;  // examples
 };
 
 enum class Keep { large, small };                        // which end of the raw values means "keep"
@@ -81,6 +84,8 @@ class ScoreMethod {
   virtual Keep keep() const { return Keep::large; }
   virtual Normalize normalize() const { return Normalize::none; }
   virtual Needs needs() const = 0;
+  /// What a reader of its numbers has to know of its options, for the report: "positions: all"; may be empty.
+  virtual std::string note() const { return ""; }
   /// Independent curves of one method: 1, except for random.
   virtual int64_t draws() const { return 1; }
   virtual std::unique_ptr<Pass> start(const ScoreInput& input, int64_t draw) const = 0;
@@ -90,6 +95,8 @@ class ScoreMethod {
 struct Importance {
   PerBlock values;   // float64 [H] a block, CPU; removed heads 0
   PerBlock stderr_;  // empty where undefined
+  /// From either half of the examples, normalised as `values`: how stable the ranking is. Empty where undefined.
+  std::array<PerBlock, 2> halves;
   int64_t n = 0;
   int64_t ties = 0;                   // surviving heads that share their value with another
   std::vector<std::string> warnings;  // all equal within a block, or overall

@@ -188,18 +188,21 @@ Resampled Bootstrap::resample(const CountStatistic& statistic) const {
   return result;
 }
 
+std::vector<double> Resampled::pseudo_values() const {
+  std::vector<double> values;
+  const auto count = static_cast<double>(n);
+  for (const double without : leave_one_out) values.push_back(count * value - (count - 1) * without);
+  return values;
+}
+
 Estimate bootstrap_estimate(const Resampled& resampled) {
   Estimate estimate;
   estimate.value = resampled.value;
   estimate.n = static_cast<int64_t>(resampled.n);
   if (resampled.draws.empty()) return estimate;
-  if (all_equal(resampled.draws)) {
-    estimate.stderr_ = 0.0;
-    estimate.ci95 = {resampled.value, resampled.value};
-  } else {
-    estimate.stderr_ = sample_sd(resampled.draws);
-    estimate.ci95 = bca_interval(resampled.value, resampled.draws, resampled.leave_one_out);
-  }
+  if (all_equal(resampled.draws)) return estimate;  // examples that are all alike say nothing of others
+  estimate.stderr_ = sample_sd(resampled.draws);
+  estimate.ci95 = bca_interval(resampled.value, resampled.draws, resampled.leave_one_out);
   estimate.interval = "bca";
   return estimate;
 }
@@ -223,10 +226,7 @@ Difference paired_bootstrap(const Resampled& value, const Resampled& base) {
   }
   const double smaller = static_cast<double>(std::min(not_above, not_below));
   difference.p = std::min(1.0, 2 * (1 + smaller) / static_cast<double>(1 + draws.size()));
-  if (all_equal(draws)) {
-    difference.stderr_ = 0.0;
-    difference.ci95 = {difference.delta, difference.delta};
-  } else {
+  if (!all_equal(draws)) {
     difference.stderr_ = sample_sd(draws);
     difference.ci95 = bca_interval(difference.delta, std::move(draws), jackknife);
   }

@@ -34,6 +34,10 @@ struct Resampled {
   size_t n = 0;
   std::vector<double> draws;          // one per resample, in the order of the resamples
   std::vector<double> leave_one_out;  // one per example
+
+  /// n value - (n - 1) leave_one_out: numbers whose mean varies as the statistic does (Efron and Tibshirani 1993,
+  /// section 11.5). Empty where leave_one_out is.
+  std::vector<double> pseudo_values() const;
 };
 
 /// How often each example is in each resample.
@@ -62,12 +66,12 @@ class Bootstrap {
 };
 
 /// The value with the standard deviation of the draws and the BCa 95 % interval (Efron 1987; Efron and Tibshirani 1993,
-/// section 14.3), interval "bca". When all draws are equal the interval is that point.
+/// section 14.3), interval "bca". Neither when all draws are equal: examples that are all alike say nothing of others.
 Estimate bootstrap_estimate(const Resampled& resampled);
 
 /// value - base over the same resamples, test "paired_bootstrap": stderr and BCa interval of the difference, p =
 /// min(1, 2 (1 + min(draws <= 0, draws >= 0)) / (1 + number of draws)). Differences within rounding (1e-12 of
-/// the two sides) count as zero, and an identically zero difference has p = 1.
+/// the two sides) count as zero, and an identically zero difference has p = 1 and no interval.
 /// Without draws on either side only delta is set.
 Difference paired_bootstrap(const Resampled& value, const Resampled& base);
 

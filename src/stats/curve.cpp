@@ -30,14 +30,16 @@ std::optional<double> curve_area_minus(const Curve& curve, const Curve& control)
   return *area - *control_area;
 }
 
-std::optional<double> largest_fraction_within(const Curve& curve, double base, double drop, bool higher_is_better) {
-  std::optional<double> largest;
-  for (const CurveValue& point : curve) {
-    const double worse = higher_is_better ? base - point.value : point.value - base;
+std::optional<size_t> last_within(const std::vector<DropBound>& points, double tolerance) {
+  std::optional<size_t> last;
+  for (size_t i = 0; i < points.size(); ++i) {
+    if (i > 0 && !(points[i].fraction > points[i - 1].fraction))
+      throw std::invalid_argument("last_within: fractions must ascend");
     // 0.81 - 0.79 is a little more than 0.02 in binary.
-    if (worse <= drop + 1e-12 && (!largest || point.fraction > *largest)) largest = point.fraction;
+    if (!(points[i].bound <= tolerance + 1e-12)) break;
+    last = i;
   }
-  return largest;
+  return last;
 }
 
 }  // namespace headprune

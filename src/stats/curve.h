@@ -20,7 +20,14 @@ std::optional<double> curve_area(const Curve& curve);
 /// as piecewise linear, so the grids in between may differ; different end points are an Error(run_failed).
 std::optional<double> curve_area_minus(const Curve& curve, const Curve& control);
 
-/// Largest fraction on the curve whose value is worse than `base` by at most `drop`; nothing when there is none.
-std::optional<double> largest_fraction_within(const Curve& curve, double base, double drop, bool higher_is_better);
+/// How much worse than the unpruned model a point may be: the far end of the interval of its drop.
+struct DropBound {
+  double fraction = 0;
+  double bound = 0;
+};
+
+/// Place of the largest fraction up to which every point's bound is at most `tolerance`: the model is not inferior there
+/// nor anywhere before. Nothing when that fails at the first. Throws std::invalid_argument when fractions do not ascend.
+std::optional<size_t> last_within(const std::vector<DropBound>& points, double tolerance);
 
 }  // namespace headprune

@@ -14,16 +14,16 @@ struct Estimate {
   int64_t n = 0;
   std::optional<double> stderr_;  // absent where undefined
   std::optional<std::array<double, 2>> ci95;
-  std::string interval;  // "wilson", "normal", "bca", "t"; empty without ci95
+  std::string interval;  // how ci95 was made: "wilson", "normal", "bca", "crossed", "t"; empty without it
 };
 
-/// value - base, paired on the same examples.
+/// value - base; paired on the same examples, but for `welch`.
 struct Difference {
   double delta = 0;
   std::optional<double> stderr_;
   std::optional<std::array<double, 2>> ci95;
   std::optional<double> p;  // two-sided
-  std::string test;         // "mcnemar", "paired_bootstrap"; empty where no test was possible
+  std::string test;         // what p is of: "mcnemar", "paired_bootstrap", "crossed_t", "welch"; empty without a test
 };
 
 }  // namespace headprune

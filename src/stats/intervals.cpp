@@ -1,6 +1,6 @@
 #include "stats/intervals.h"
 
-#include <boost/math/distributions/students_t.hpp>
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <stdexcept>
@@ -14,9 +14,19 @@ double mean_of(std::span<const double> values) {
   return values.empty() ? std::numeric_limits<double>::quiet_NaN() : sum / static_cast<double>(values.size());
 }
 
-void set_interval(Estimate& estimate, double half_width, const char* name) {
-  estimate.ci95 = {estimate.value - half_width, estimate.value + half_width};
-  estimate.interval = name;
+void set_normal_interval(Estimate& estimate, const MetricRange& range) {
+  const double error = *estimate.stderr_;
+  estimate.ci95 = interval_in_range({.value = estimate.value, .variance = error * error}, range);
+  if (estimate.ci95) estimate.interval = "normal";
+}
+
+/// Wilson's score interval of p for n examples and any quantile of the distribution of its standardised error.
+std::array<double, 2> score_interval(double p, double n, double quantile) {
+  const double z2 = quantile * quantile;
+  const double centre = (p + z2 / (2 * n)) / (1 + z2 / n);
+  const double half = quantile / (1 + z2 / n) * std::sqrt(p * (1 - p) / n + z2 / (4 * n * n));
+  // At the ends the bound is 0 or 1 in exact arithmetic, and rounding must not push it past the value.
+  return {p <= 0 ? 0.0 : centre - half, p >= 1 ? 1.0 : centre + half};
 }
 
 }  // namespace
@@ -33,11 +43,7 @@ Estimate wilson(int64_t correct, int64_t n) {
   const double p = static_cast<double>(correct) / count;
   estimate.value = p;
   if (n > 1) estimate.stderr_ = std::sqrt(p * (1 - p) / (count - 1));
-  const double z2 = kNormal95 * kNormal95;
-  const double centre = (p + z2 / (2 * count)) / (1 + z2 / count);
-  const double half = kNormal95 / (1 + z2 / count) * std::sqrt(p * (1 - p) / count + z2 / (4 * count * count));
-  // At the ends the bound is 0 or 1 in exact arithmetic, and rounding must not push it past the value.
-  estimate.ci95 = {correct == 0 ? 0.0 : centre - half, correct == n ? 1.0 : centre + half};
+  estimate.ci95 = score_interval(p, count, kNormal95);
   estimate.interval = "wilson";
   return estimate;
 }
@@ -50,17 +56,38 @@ double sample_sd(std::span<const double> values) {
   return std::sqrt(squares / static_cast<double>(values.size() - 1));
 }
 
-Estimate mean_estimate(std::span<const double> values) {
+std::optional<std::array<double, 2>> interval_in_range(const RangedValue& value, const MetricRange& range) {
+  const double width = range.high - range.low;
+  if (std::isfinite(width)) {
+    const double p = (value.value - range.low) / width, spread = p * (1 - p);
+    double n = value.variance > 0 ? spread * width * width / value.variance : value.most_n;
+    if (value.most_n > 0) n = std::min(n, value.most_n);
+    if (!(spread > 0)) n = value.least_n;
+    if (!(n > 0)) return std::nullopt;
+    const std::array<double, 2> scaled = score_interval(p, n, value.quantile);
+    return std::array<double, 2>{range.low + width * scaled[0], range.low + width * scaled[1]};
+  }
+  const double half = value.quantile * std::sqrt(value.variance);
+  if (!(half > 0)) return std::nullopt;
+  if (!std::isfinite(range.low)) return std::array<double, 2>{value.value - half, value.value + half};
+  const double distance = value.value - range.low;
+  if (!(distance > 0)) return std::nullopt;
+  const double factor = std::exp(half / distance);
+  return std::array<double, 2>{range.low + distance / factor, range.low + distance * factor};
+}
+
+Estimate mean_estimate(std::span<const double> values, const MetricRange& range) {
   Estimate estimate;
   estimate.n = static_cast<int64_t>(values.size());
   estimate.value = mean_of(values);
   if (values.size() < 2 || !std::isfinite(estimate.value)) return estimate;
   estimate.stderr_ = sample_sd(values) / std::sqrt(static_cast<double>(values.size()));
-  set_interval(estimate, kNormal95 * *estimate.stderr_, "normal");
+  set_normal_interval(estimate, range);
   return estimate;
 }
 
-Estimate weighted_mean_estimate(std::span<const double> values, std::span<const double> weights) {
+Estimate weighted_mean_estimate(std::span<const double> values, std::span<const double> weights,
+                                const MetricRange& range) {
   if (values.size() != weights.size()) throw std::invalid_argument("weighted_mean_estimate: one weight per value");
   Estimate estimate;
   estimate.n = static_cast<int64_t>(values.size());
@@ -78,15 +105,7 @@ Estimate weighted_mean_estimate(std::span<const double> values, std::span<const 
   }
   const double n = static_cast<double>(values.size());
   estimate.stderr_ = std::sqrt(n / (n - 1) * squares) / total;
-  set_interval(estimate, kNormal95 * *estimate.stderr_, "normal");
-  return estimate;
-}
-
-Estimate t_interval(std::span<const double> values) {
-  Estimate estimate = mean_estimate(values);
-  if (!estimate.stderr_) return estimate;
-  const boost::math::students_t distribution(static_cast<double>(values.size() - 1));
-  set_interval(estimate, boost::math::quantile(distribution, 0.975) * *estimate.stderr_, "t");
+  set_normal_interval(estimate, range);
   return estimate;
 }
 

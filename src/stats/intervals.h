@@ -1,10 +1,13 @@
 // Estimates of proportions and means with their standard errors and 95 % intervals (formats.md section 14).
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "stats/estimate.h"
+#include "stats/metric_info.h"
 
 namespace headprune {
 
@@ -15,19 +18,33 @@ inline constexpr double kNormal95 = 1.959963984540054;
 /// correction. n = 0 gives a NaN value and nothing else; n = 1 has no stderr.
 Estimate wilson(int64_t correct, int64_t n);
 
-/// Mean, stderr sigma / sqrt(n) with the sample standard deviation, normal 95 % interval. Fewer than two values, or a
-/// non-finite mean: no stderr and no interval.
-Estimate mean_estimate(std::span<const double> values);
+/// Mean, stderr sigma / sqrt(n) with the sample standard deviation, normal 95 % interval that stays in `range` (interval
+/// "normal"). Fewer than two values, or a non-finite mean: no stderr and no interval.
+Estimate mean_estimate(std::span<const double> values, const MetricRange& range = {});
 
 /// sum(w x) / sum(w), for losses weighted by their number of tokens; stderr of the ratio by linearisation (Cochran
 /// 1977, section 6.3): sqrt(n / (n - 1) sum (w (x - mean))^2) / sum(w). Equal weights give mean_estimate(). `weights`
 /// are not negative and as many as `values`.
-Estimate weighted_mean_estimate(std::span<const double> values, std::span<const double> weights);
+Estimate weighted_mean_estimate(std::span<const double> values, std::span<const double> weights,
+                                const MetricRange& range = {});
 
 /// Sample standard deviation (divisor n - 1); NaN for fewer than two values.
 double sample_sd(std::span<const double> values);
 
-/// Mean over k seeds with stderr sd / sqrt(k) and Student's t interval (interval "t"); k = 1 has only a value.
-Estimate t_interval(std::span<const double> values);
+/// A value and how sure it is, for interval_in_range().
+struct RangedValue {
+  double value = 0;
+  double variance = 0;  // of the value
+  double quantile = kNormal95;
+  /// Of a proportion: how many independent zeros and ones it is made of, at least (where all are alike and the variance
+  /// says nothing) and at most.
+  double least_n = 0, most_n = 0;
+};
+
+/// 95 % interval that stays in `range`. A range with two ends: Wilson's score interval with the effective number of
+/// examples p (1 - p) / variance, p being the place in the range (Kott and Carr 1997, for survey means). One end: normal
+/// on the logarithm of the distance from it. None: value -+ quantile sqrt(variance). Nothing where the value stands at an
+/// end and least_n is 0, or the variance is 0 inside: examples that are all alike say nothing of others.
+std::optional<std::array<double, 2>> interval_in_range(const RangedValue& value, const MetricRange& range);
 
 }  // namespace headprune

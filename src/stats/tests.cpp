@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <boost/math/distributions/binomial.hpp>
+#include <boost/math/distributions/students_t.hpp>
 #include <cmath>
 #include <numeric>
 #include <stdexcept>
@@ -48,9 +49,35 @@ Difference paired_accuracy_difference(int64_t gained, int64_t lost, int64_t n) {
   if (n > 1) {
     const double squares = static_cast<double>(gained + lost) - count * difference.delta * difference.delta;
     difference.stderr_ = std::sqrt(std::max(0.0, squares)) / count;
-    const double half = kNormal95 * *difference.stderr_;
-    difference.ci95 = {difference.delta - half, difference.delta + half};
   }
+  const double more = count + 2, centre = static_cast<double>(gained - lost) / more;
+  const double half =
+      kNormal95 * std::sqrt((static_cast<double>(gained + lost + 2) / more - centre * centre) / more);
+  difference.ci95 = {std::max(-1.0, centre - half), std::min(1.0, centre + half)};
+  return difference;
+}
+
+Difference welch(std::span<const double> a, std::span<const double> b) {
+  Difference difference;
+  const auto mean = [](std::span<const double> values) {
+    return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+  };
+  difference.delta = mean(b) - mean(a);
+  if (a.size() < 2 || b.size() < 2) return difference;
+  double variance = 0, of_squares = 0;
+  for (const std::span<const double> side : {a, b}) {
+    const double sd = sample_sd(side), k = static_cast<double>(side.size());
+    variance += sd * sd / k;
+    of_squares += sd * sd / k * sd * sd / k / (k - 1);
+  }
+  if (!(variance > 0)) return difference;
+  const boost::math::students_t distribution(variance * variance / of_squares);
+  difference.stderr_ = std::sqrt(variance);
+  const double half = boost::math::quantile(distribution, 0.975) * *difference.stderr_;
+  difference.ci95 = {difference.delta - half, difference.delta + half};
+  const double t = std::abs(difference.delta) / *difference.stderr_;
+  difference.p = std::min(1.0, 2 * boost::math::cdf(boost::math::complement(distribution, t)));
+  difference.test = "welch";
   return difference;
 }
 

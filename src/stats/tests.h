@@ -17,11 +17,16 @@ double mcnemar_exact(int64_t b, int64_t c);
 
 /// Difference of two accuracies on the same n examples, test "mcnemar". `gained`: examples that only the pruned model
 /// gets right, `lost`: that only the base does. delta = (gained - lost) / n; stderr sqrt(gained + lost - n delta^2) / n
-/// (Fleiss 1981, section 8.1) with its normal interval. n >= 1; n = 1 has no stderr.
+/// (Fleiss 1981, section 8.1); the interval is that of Bonett and Price (2012), which adds one example to either count:
+/// it agrees with the exact test where few examples change, and is not a point where none does. n >= 1.
 Difference paired_accuracy_difference(int64_t gained, int64_t lost, int64_t n);
 
 /// q values of Benjamini and Hochberg (1995), in the order of `p`; monotone in p, at most 1. Every p is in [0, 1].
 std::vector<double> benjamini_hochberg(std::span<const double> p);
+
+/// Mean of b less that of a, independent of each other, with Welch's (1947) t interval and p, test "welch". Fewer than
+/// two values on a side, or no spread on both: delta alone.
+Difference welch(std::span<const double> a, std::span<const double> b);
 
 /// Smallest two-sided p that a sign-flip test over k pairs can give: 2 / 2^k.
 double smallest_sign_flip_p(int64_t k);

@@ -1,4 +1,8 @@
 // `classification`: one label for each sequence.
+#include <algorithm>
+
+#include "core/error.h"
+#include "core/text.h"
 #include "task/losses.h"
 #include "task/metrics.h"
 
@@ -18,13 +22,17 @@ class Classification : public Task {
  public:
   struct Options {
     std::vector<ClassificationMetric> metrics = {ClassificationMetric::accuracy, ClassificationMetric::loss};
+    std::optional<std::string> positive_label;
 
     template <class V>
     void fields(V& v) {
       v("metrics", metrics,
-        "what is measured, the first one in curves and tables: accuracy, loss, f1 (of the second label where there are "
-        "two, else the mean over labels) and matthews",
+        "what is measured, the first one in curves and tables: accuracy, loss, f1 (of positive_label where there are "
+        "two labels, else the mean over labels) and matthews",
         not_empty);
+      v("positive_label", positive_label,
+        "of two labels the one whose F1 is measured; absent: the second, in the order of the loaded model or else of "
+        "the alphabet");
     }
     CrossProblems problems() const { return repeated_metrics(metrics); }
   };
@@ -32,10 +40,29 @@ class Classification : public Task {
   explicit Classification(Options options) : options_(std::move(options)) {}
   DataKind data_kind() const override { return DataKind::labelled; }
 
+  void prepare(const Dataset& dataset) override {
+    labels_ = dataset.labels;
+    if (!options_.positive_label) return;
+    const auto found = std::find(labels_.begin(), labels_.end(), *options_.positive_label);
+    if (labels_.size() != 2 || found == labels_.end())
+      fail(ExitCode::usage, "task.positive_label: '{}' is not one of two labels; the labels are {}",
+           *options_.positive_label, join(labels_, ", "));
+    positive_ = found - labels_.begin();
+  }
+
+  std::map<std::string, std::string> signatures() const override {
+    const bool measured = std::find(options_.metrics.begin(), options_.metrics.end(), ClassificationMetric::f1) !=
+                          options_.metrics.end();
+    if (!measured || labels_.empty()) return {};
+    if (labels_.size() != 2) return {{"f1", fmt::format("unweighted mean over {} labels (macro)", labels_.size())}};
+    return {{"f1", fmt::format("of the label '{}'{}", labels_[static_cast<size_t>(positive_)],
+                               options_.positive_label ? "" : ", the second of two (task.positive_label names another)")}};
+  }
+
   std::vector<MetricInfo> metrics() const override {
     std::vector<MetricInfo> all;
     for (const ClassificationMetric metric : options_.metrics)
-      all.push_back({.name = enum_name(metric), .higher_is_better = metric != ClassificationMetric::loss});
+      all.push_back(metric_info(enum_name(metric)));
     return all;
   }
 
@@ -59,7 +86,8 @@ class Classification : public Task {
                 .weight = 1,
                 .target = labels.const_data_ptr<int64_t>()[i],
                 .predicted = best.const_data_ptr<int64_t>()[i],
-                .labels = values.size(1)};
+                .labels = values.size(1),
+                .positive = positive_};
     return all;
   }
 
@@ -88,7 +116,7 @@ class Classification : public Task {
       case ClassificationMetric::accuracy:
         return accuracy(input);
       case ClassificationMetric::loss:
-        return mean_loss("loss", /*scale=*/1, input, bootstrap_);
+        return mean_loss("loss", input, bootstrap_);
       case ClassificationMetric::f1:
         return resampled_metric("f1", f1_metric, input, bootstrap_);
       default:
@@ -97,6 +125,8 @@ class Classification : public Task {
   }
 
   Options options_;
+  std::vector<std::string> labels_;
+  int64_t positive_ = 1;
   SharedBootstrap bootstrap_;
 };
 

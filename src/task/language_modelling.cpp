@@ -1,18 +1,42 @@
 // `language_modelling`: the next token at every position.
 #include <numbers>
 
+#include "core/error.h"
 #include "task/losses.h"
 #include "task/metrics.h"
 
 namespace headprune {
 
-enum class LanguageMetric { loss, perplexity, bits_per_char };
+enum class LanguageMetric { loss, perplexity, bits_per_char, bits_per_byte };
 template <>
 struct EnumNames<LanguageMetric> {
   static constexpr std::pair<const char*, LanguageMetric> names[] = {{"loss", LanguageMetric::loss},
                                                                      {"perplexity", LanguageMetric::perplexity},
-                                                                     {"bits_per_char", LanguageMetric::bits_per_char}};
+                                                                     {"bits_per_char", LanguageMetric::bits_per_char},
+                                                                     {"bits_per_byte", LanguageMetric::bits_per_byte}};
 };
+
+namespace {
+
+int64_t length_in(LanguageMetric unit, const Outcome& outcome) {
+  return unit == LanguageMetric::bits_per_char ? outcome.characters : outcome.bytes;
+}
+
+bool is_of_text(LanguageMetric metric) {
+  return metric == LanguageMetric::bits_per_char || metric == LanguageMetric::bits_per_byte;
+}
+
+/// Bits in the place of nats a token, weighted by characters or bytes in the place of tokens.
+Outcomes bits(LanguageMetric unit, Outcomes outcomes) {
+  for (Outcome& outcome : outcomes) {
+    const auto length = static_cast<double>(length_in(unit, outcome));
+    outcome.loss *= outcome.weight / length / std::numbers::ln2;
+    outcome.weight = length;
+  }
+  return outcomes;
+}
+
+}  // namespace
 
 class LanguageModelling : public TokenTask {
  public:
@@ -24,7 +48,8 @@ class LanguageModelling : public TokenTask {
     void fields(V& v) {
       v("metrics", metrics,
         "what is measured, the first one in curves and tables: loss (nats per predicted token), perplexity (its "
-        "exponential) and bits_per_char (loss / ln 2; of byte data, bits per byte)",
+        "exponential), bits_per_char and bits_per_byte (all nats / ln 2 over the characters or bytes of the predicted "
+        "text, whatever its tokens are; left out, with a message, where the tokenizer does not keep the text)",
         not_empty);
     }
     CrossProblems problems() const { return repeated_metrics(metrics); }
@@ -33,22 +58,35 @@ class LanguageModelling : public TokenTask {
   explicit LanguageModelling(Options options) : options_(std::move(options)) {}
   DataKind data_kind() const override { return DataKind::language; }
 
+  void prepare(const Dataset& dataset) override {
+    for (const auto& split : {dataset.train, dataset.score, dataset.select, dataset.report})
+      for (const Example& example : split->examples) lossless_ = lossless_ && example.characters > 0;
+    if (!lossless_ && is_of_text(options_.metrics.front()))
+      fail(ExitCode::usage, "task.metrics: {} cannot come first: {}; put loss first", enum_name(options_.metrics.front()),
+           kNoLength);
+  }
+  std::map<std::string, std::string> unavailable() const override {
+    std::map<std::string, std::string> missing;
+    for (const LanguageMetric metric : options_.metrics)
+      if (is_of_text(metric) && !lossless_) missing.emplace(enum_name(metric), kNoLength);
+    return missing;
+  }
+
   std::vector<MetricInfo> metrics() const override {
     std::vector<MetricInfo> all;
-    for (const LanguageMetric metric : options_.metrics)
-      all.push_back({.name = enum_name(metric), .higher_is_better = false});
+    for (const LanguageMetric metric : available()) all.push_back(metric_info(enum_name(metric)));
     return all;
   }
 
   std::vector<MetricResult> evaluate(const MetricInput& input) const override {
     std::vector<MetricResult> results;
-    for (const LanguageMetric metric : options_.metrics) {
+    for (const LanguageMetric metric : available()) {
       if (metric == LanguageMetric::loss)
-        results.push_back(mean_loss("loss", /*scale=*/1, input, bootstrap_));
-      else if (metric == LanguageMetric::bits_per_char)
-        results.push_back(mean_loss("bits_per_char", /*scale=*/1 / std::numbers::ln2, input, bootstrap_));
-      else
+        results.push_back(mean_loss("loss", input, bootstrap_));
+      else if (metric == LanguageMetric::perplexity)
         results.push_back(resampled_metric("perplexity", perplexity_metric, input, bootstrap_));
+      else
+        results.push_back(mean_bits(metric, input));
     }
     return results;
   }
@@ -56,12 +94,32 @@ class LanguageModelling : public TokenTask {
   double choice_value(const Outcomes& all) const override {
     const LanguageMetric first = options_.metrics.front();
     if (first == LanguageMetric::perplexity) return metric_value(perplexity_metric, all);
-    const double loss = metric_value(loss_metric, all);
-    return first == LanguageMetric::loss ? loss : loss / std::numbers::ln2;
+    return metric_value(loss_metric, first == LanguageMetric::loss ? all : bits(first, all));
   }
 
  private:
+  static constexpr const char* kNoLength =
+      "how many characters a token stands for is not known of this data and tokenizer";
+
+  std::vector<LanguageMetric> available() const {
+    std::vector<LanguageMetric> all;
+    for (const LanguageMetric metric : options_.metrics)
+      if (lossless_ || !is_of_text(metric)) all.push_back(metric);
+    return all;
+  }
+
+  MetricResult mean_bits(LanguageMetric metric, const MetricInput& input) const {
+    const Outcomes now = bits(metric, input.outcomes), before = input.base ? bits(metric, *input.base) : Outcomes();
+    return mean_loss(enum_name(metric),
+                     {.outcomes = now,
+                      .base = input.base ? &before : nullptr,
+                      .bootstrap_iters = input.bootstrap_iters,
+                      .seed = input.seed},
+                     bootstrap_);
+  }
+
   Options options_;
+  bool lossless_ = true;
   SharedBootstrap bootstrap_;
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "stats/correlation.h"
 #include "stats/intervals.h"
@@ -46,8 +47,8 @@ double f1_of(double hits, double predictions, double targets) {
   return hits > 0 ? 2 * hits / (predictions + targets) : 0.0;
 }
 
-double f1_value(std::span<const double> sums, size_t labels) {
-  if (labels == 2) return f1_of(sums[1], sums[3], sums[5]);
+double f1_value(std::span<const double> sums, size_t labels, size_t positive) {
+  if (labels == 2) return f1_of(sums[positive], sums[2 + positive], sums[4 + positive]);
   double sum = 0;
   int64_t occurring = 0;
   for (size_t label = 0; label < labels; ++label) {
@@ -156,6 +157,7 @@ MetricResult accuracy(const MetricInput& input) {
   MetricResult result;
   result.name = "accuracy";
   result.estimate = wilson(std::count_if(input.outcomes.begin(), input.outcomes.end(), right), n);
+  for (const Outcome& outcome : input.outcomes) result.examples.push_back(right(outcome) ? 1 : 0);
   if (input.base) {
     int64_t gained = 0, lost = 0;
     for (size_t i = 0; i < input.outcomes.size(); ++i) {
@@ -168,22 +170,23 @@ MetricResult accuracy(const MetricInput& input) {
   return result;
 }
 
-MetricResult mean_loss(const std::string& name, double scale, const MetricInput& input, const SharedBootstrap& shared) {
+MetricResult mean_loss(const std::string& name, const MetricInput& input, const SharedBootstrap& shared) {
   if (!usable(input)) return nonfinite(name, input);
-  const auto scaled = [scale](const Outcomes& outcomes) {
-    return weighted_sums(outcomes, [scale](std::span<const double> sums) { return scale * sums[0] / sums[1]; });
-  };
   std::vector<double> losses, weights;
   for (const Outcome& outcome : input.outcomes) {
-    losses.push_back(scale * outcome.loss);
+    losses.push_back(outcome.loss);
     weights.push_back(outcome.weight);
   }
   MetricResult result;
   result.name = name;
-  result.estimate = weighted_mean_estimate(losses, weights);
+  result.estimate = weighted_mean_estimate(losses, weights, metric_info(name).range);
+  const double mean = result.estimate.value;
+  const double mean_weight = std::accumulate(weights.begin(), weights.end(), 0.0) / static_cast<double>(weights.size());
+  for (size_t i = 0; i < losses.size(); ++i)  // the ratio, linearised
+    result.examples.push_back(mean + weights[i] / mean_weight * (losses[i] - mean));
   if (input.base) {
     const auto bootstrap = shared.get(input.outcomes.size(), input);
-    const ExampleMetric now = scaled(input.outcomes), before = scaled(*input.base);
+    const ExampleMetric now = loss_metric(input.outcomes), before = loss_metric(*input.base);
     result.difference = paired_bootstrap(now.resample(*bootstrap), shared.base(name, before, bootstrap));
   }
   return result;
@@ -198,6 +201,7 @@ MetricResult resampled_metric(const std::string& name, ExampleMetric (*make)(con
   MetricResult result;
   result.name = name;
   result.estimate = bootstrap_estimate(resampled);
+  result.examples = resampled.pseudo_values();
   if (input.base) {
     const ExampleMetric before = make(*input.base);
     result.difference = paired_bootstrap(resampled, shared.base(name, before, bootstrap));
@@ -215,8 +219,9 @@ ExampleMetric perplexity_metric(const Outcomes& outcomes) {
 
 ExampleMetric f1_metric(const Outcomes& outcomes) {
   const auto labels = static_cast<size_t>(label_count(outcomes));
+  const size_t positive = outcomes.empty() ? 1 : static_cast<size_t>(outcomes.front().positive);
   return {.columns = confusion_columns(outcomes),
-          .statistic = [labels](std::span<const double> sums) { return f1_value(sums, labels); }};
+          .statistic = [labels, positive](std::span<const double> sums) { return f1_value(sums, labels, positive); }};
 }
 
 ExampleMetric matthews_metric(const Outcomes& outcomes) {

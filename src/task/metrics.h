@@ -58,8 +58,8 @@ bool all_finite(const Outcomes& outcomes);
 
 /// Fraction of examples whose prediction is the target: Wilson interval, exact McNemar test.
 MetricResult accuracy(const MetricInput& input);
-/// Sum of losses over sum of weights, times `scale`: normal interval, paired bootstrap.
-MetricResult mean_loss(const std::string& name, double scale, const MetricInput& input, const SharedBootstrap& shared);
+/// Sum of losses over sum of weights: normal interval within the metric's range, paired bootstrap.
+MetricResult mean_loss(const std::string& name, const MetricInput& input, const SharedBootstrap& shared);
 /// Any other metric: BCa interval, paired bootstrap.
 MetricResult resampled_metric(const std::string& name, ExampleMetric (*make)(const Outcomes&), const MetricInput& input,
                               const SharedBootstrap& shared);
@@ -72,7 +72,7 @@ double metric_value(ExampleMetric (*make)(const Outcomes&), const Outcomes& outc
 ExampleMetric loss_metric(const Outcomes& outcomes);
 /// exp of that.
 ExampleMetric perplexity_metric(const Outcomes& outcomes);
-/// Two labels: F1 of label 1. More: the unweighted mean of the labels' F1 (macro), over the labels that occur as target
+/// Two labels: F1 of Outcome::positive. More: the unweighted mean of the labels' F1 (macro), over the labels that occur as target
 /// or prediction. A label never predicted right has F1 0.
 ExampleMetric f1_metric(const Outcomes& outcomes);
 /// Matthews correlation; for more than two labels R_K (Gorodkin 2004). 0 when all targets or all predictions are equal.

@@ -28,7 +28,7 @@ ExampleMetric absolute_error_metric(const Outcomes& outcomes) { return loss_metr
 
 MetricResult mean_absolute_error(const MetricInput& input, const SharedBootstrap& shared) {
   const Outcomes now = absolute_errors(input.outcomes), before = input.base ? absolute_errors(*input.base) : Outcomes();
-  return mean_loss("mae", /*scale=*/1,
+  return mean_loss("mae",
                    {.outcomes = now,
                     .base = input.base ? &before : nullptr,
                     .bootstrap_iters = input.bootstrap_iters,
@@ -60,8 +60,7 @@ class Regression : public Task {
   std::vector<MetricInfo> metrics() const override {
     std::vector<MetricInfo> all;
     for (const RegressionMetric metric : options_.metrics)
-      all.push_back({.name = enum_name(metric),
-                     .higher_is_better = metric == RegressionMetric::pearson || metric == RegressionMetric::spearman});
+      all.push_back(metric_info(enum_name(metric)));
     return all;
   }
 
@@ -114,7 +113,7 @@ class Regression : public Task {
       case RegressionMetric::spearman:
         return resampled_metric("spearman", spearman_metric, input, bootstrap_);
       case RegressionMetric::loss:
-        return mean_loss("loss", /*scale=*/1, input, bootstrap_);
+        return mean_loss("loss", input, bootstrap_);
       default:
         return mean_absolute_error(input, bootstrap_);
     }

@@ -11,6 +11,7 @@
 #include "data/source.h"
 #include "model/model.h"
 #include "record/point.h"
+#include "stats/metric_info.h"
 
 namespace headprune {
 
@@ -21,17 +22,14 @@ struct Outcome {
   int64_t target = -1;                // classification
   int64_t predicted = -1;             // classification: -1 where a logit is not finite
   int64_t labels = 0;                 // classification: how many there are; decides which F1 and Matthews is meant
+  int64_t positive = 1;               // classification: the label that F1 is of, where there are two
+  int64_t characters = 0, bytes = 0;  // language modelling: of the predicted text; 0 where not known
   std::optional<double> number = {};  // regression: what was to be predicted
   double predicted_number = 0;        // regression
   std::string text = {};              // translation: what the model wrote, where it was asked to
   std::string reference = {};         // translation: what was to be written
 };
 using Outcomes = std::vector<Outcome>;
-
-struct MetricInfo {
-  std::string name;
-  bool higher_is_better = true;
-};
 
 struct MetricInput {
   const Outcomes& outcomes;
@@ -52,6 +50,12 @@ struct WriteInput {
 class Task {
  public:
   virtual ~Task() = default;
+  /// Tells it what it will be measured on, before anything else is asked. Throws Error(usage) naming the key where its
+  /// options do not fit the data.
+  virtual void prepare(const Dataset& /*dataset*/) {}
+  /// Metrics that were asked for and cannot be had of the data, each with the reason: metrics() and evaluate() leave
+  /// them out.
+  virtual std::map<std::string, std::string> unavailable() const { return {}; }
   /// What its examples must have.
   virtual DataKind data_kind() const = 0;
   /// In the order asked for; the first is the one that curves and tables show.
@@ -72,7 +76,7 @@ class Task {
   virtual MetricInfo chosen_by() const { return metrics().front(); }
   /// Value of chosen_by(), without uncertainty.
   virtual double choice_value(const Outcomes& outcomes) const = 0;
-  /// How metrics that have more than one definition were computed, by name: sacreBLEU's signature.
+  /// How metrics that have more than one definition were computed, by name: sacreBLEU's signature, the label of F1.
   virtual std::map<std::string, std::string> signatures() const { return {}; }
 };
 

@@ -74,12 +74,12 @@ class Translation : public TokenTask {
   std::vector<MetricInfo> metrics() const override {
     std::vector<MetricInfo> all;
     for (const TranslationMetric metric : options_.metrics)
-      all.push_back({.name = enum_name(metric), .higher_is_better = needs_texts(metric)});
+      all.push_back(metric_info(enum_name(metric)));
     return all;
   }
 
   MetricInfo chosen_by() const override {
-    if (needs_texts(options_.metrics.front())) return {.name = "loss", .higher_is_better = false};
+    if (needs_texts(options_.metrics.front())) return metric_info("loss");
     return metrics().front();
   }
 
@@ -130,7 +130,7 @@ class Translation : public TokenTask {
       case TranslationMetric::chrf:
         return resampled_metric("chrf", chrf_metric, input, bootstrap_);
       case TranslationMetric::loss:
-        return mean_loss("loss", /*scale=*/1, input, bootstrap_);
+        return mean_loss("loss", input, bootstrap_);
       default:
         return resampled_metric("perplexity", perplexity_metric, input, bootstrap_);
     }

@@ -40,8 +40,11 @@ TEST_CASE("methods are compared over all heads and per block", "[agreement]") {
   CHECK(find(rows, "seeds", "spearman", std::nullopt) == nullptr);
 }
 
-TEST_CASE("a method is compared with itself between seeds, and random controls with nothing", "[agreement]") {
+TEST_CASE("a method is compared with itself between seeds that share their heads, random controls with nothing",
+          "[agreement]") {
   Record record = two_seeds();
+  for (const AgreementRow& row : agreement_rows(record)) CHECK(row.comparison == "methods");  // trained from scratch
+  record.facts->seeds_differ_in = SeedsDifferIn::fine_tuning;
   for (const int64_t seed : {1, 2}) {
     record.scores[{seed, "random", 0, "", -1}] = record.scores.at({seed, "gradient_l1", 0, "", -1});
   }
@@ -60,6 +63,21 @@ TEST_CASE("a method is compared with itself between seeds, and random controls w
   CHECK_THAT(agreement_csv(rows),
              ContainsSubstring("comparison,method_a,method_b,seed_a,seed_b,draw_a,draw_b,kind,layer,statistic,k,value,"
                                "stderr,p,n\nmethods,gradient_l1,output_l2,1,1,0,0,all,,kendall_tau_b,,0.66"));
+}
+
+TEST_CASE("a method is compared with itself over halves of the examples", "[agreement]") {
+  Record record = one_seed();
+  auto& blocks = record.scores.at({1, "gradient_l1", 0, "", -1}).blocks;
+  blocks.at({Kind::encoder, 0}).halves = {std::vector<double>{1, 4}, {2, 4}};
+  blocks.at({Kind::encoder, 1}).halves = {std::vector<double>{2, 3}, {3, 1}};
+  const std::vector<AgreementRow> rows = agreement_rows(record);
+  // 1 4 2 3 against 2 4 3 1: rho 0.4.
+  const AgreementRow* halves = find(rows, "halves", "spearman", std::nullopt);
+  REQUIRE(halves != nullptr);
+  CHECK((halves->method_a == "gradient_l1" && halves->method_b == "gradient_l1" && halves->seed_a == halves->seed_b));
+  CHECK(*halves->value == Approx(0.4));
+  for (const AgreementRow& row : rows)
+    if (row.comparison == "halves") CHECK(row.method_a == "gradient_l1");  // output_l2 kept none
 }
 
 TEST_CASE("an undefined agreement is an empty field", "[agreement]") {

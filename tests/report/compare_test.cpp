@@ -1,7 +1,5 @@
 #include "report/compare.h"
 
-#include "core/hash.h"
-#include "record/samples.h"
 #include "report/fixture.h"
 #include "report/stored_run.h"
 #include "report/sweeps.h"
@@ -32,8 +30,9 @@ TEST_CASE("seeds that both runs have are paired", "[compare]") {
   store_run(folder / "b", changed);
   const RunComparison comparison = compare_runs({(folder / "a").string(), (folder / "b").string()});
   const Difference& change = *row_of(comparison, "base/accuracy").changes[1];
-  CHECK(change.test == "seeds");
+  CHECK(change.test == "crossed_t");
   CHECK(change.delta == Approx(0.02));
+  CHECK(change.p.value() == Approx(0.2952).epsilon(1e-3));  // t(1) = 2
   // sd of 0.01 and 0.03 is 0.014142, over sqrt(2) 0.01; t(1) = 12.7062
   CHECK((*change.ci95)[1] == Approx(0.02 + 0.127062).epsilon(1e-4));
   CHECK_FALSE(row_of(comparison, "base/loss").differs());
@@ -46,7 +45,7 @@ TEST_CASE("seeds that both runs have are paired", "[compare]") {
   CHECK(comparison.rankings[0].topk.value() == Approx(1));
 }
 
-TEST_CASE("without pairs the interval comes from both standard errors", "[compare]") {
+TEST_CASE("without pairs there is no interval and no star", "[compare]") {
   const TestFolder folder;
   Record changed = one_seed();
   for (auto& [id, point] : changed.points) {
@@ -56,29 +55,60 @@ TEST_CASE("without pairs the interval comes from both standard errors", "[compar
   store_run(folder / "b", changed);
   const RunComparison comparison = compare_runs({(folder / "a").string(), (folder / "b").string()});
   const Difference& change = *row_of(comparison, "base/accuracy").changes[1];
-  CHECK(change.test == "unpaired");
-  CHECK(change.stderr_.value() == Approx(0.01 * std::sqrt(2.0)));
+  CHECK(change.delta == Approx(0.05));
+  CHECK(change.test.empty());
+  CHECK_FALSE(change.ci95);
+  const std::string text = document_text(comparison_document(comparison, false), 200);
+  CHECK(text.find("]*") == std::string::npos);
+  CHECK_THAT(text, ContainsSubstring("No interval: nothing pairs up"));
 }
 
-TEST_CASE("stored samples are paired example by example", "[compare]") {
+TEST_CASE("runs of other seeds are compared by Welch's test", "[compare]") {
+  const TestFolder folder;
+  Record others = two_seeds();
+  for (auto* points : {&others.points}) {
+    for (auto& [id, point] : *points) {
+      point.spec.seed += 2;
+      if (point.spec.rule == "none") point.metrics[0].estimate.value += point.spec.seed == 3 ? 0.01 : 0.03;
+    }
+  }
+  others.facts->seeds = {3, 4};
+  others.scores.clear();
+  store_run(folder / "a", two_seeds());
+  store_run(folder / "b", others);
+  const RunComparison comparison = compare_runs({(folder / "a").string(), (folder / "b").string()});
+  const Difference& change = *row_of(comparison, "base/accuracy").changes[1];
+  CHECK(change.test == "welch");
+  CHECK(change.delta == Approx(0.02));
+  CHECK(change.p.value() > 0.5);  // 0.9, 0.8 against 0.91, 0.83
+  for (const CompareRow& row : comparison.rows) CHECK_FALSE((row.q[1] && *row.q[1] < 0.05));
+  // Other seeds trained other models: nothing is said of single heads.
+  CHECK_FALSE(comparison.heads_shared[0]);
+  CHECK(comparison.rankings.empty());
+  CHECK_THAT(document_text(comparison_document(comparison, false), 200),
+             ContainsSubstring("did not begin as the same weights"));
+}
+
+TEST_CASE("rankings of models of other sizes are not compared", "[compare]") {
+  const TestFolder folder;
+  Record larger = one_seed();
+  larger.facts->blocks[1].heads = {0, 1, 2, 3};
+  store_run(folder / "a", one_seed());
+  store_run(folder / "b", larger);
+  const RunComparison comparison = compare_runs({(folder / "a").string(), (folder / "b").string()});
+  CHECK(comparison.rankings.empty());
+  CHECK_FALSE(row_of(comparison, "sensitivity/leave_one_out/encoder.L0.H0/accuracy").changes[1]);
+}
+
+TEST_CASE("one model each on the same examples is paired example by example", "[compare]") {
   const TestFolder folder;
   for (const int64_t right : {90, 80}) {
     Record record = one_seed();
     const fs::path run = folder / std::to_string(right);
     make_folders(run);
-    std::vector<Sample> samples;
-    for (int64_t i = 0; i < 100; ++i) {
-      Sample sample;
-      sample.doc_id = i;
-      sample.doc_hash = sha256(std::to_string(i));
-      sample.correct = i < right;
-      samples.push_back(sample);
-    }
-    for (auto& [id, point] : record.points) {
-      if (point.spec.rule != "none") continue;
-      point.metrics[0].estimate.value = static_cast<double>(right) / 100;
-      point.samples_sha256 = write_samples(run, id, samples);
-    }
+    for (auto& [id, point] : record.points)
+      if (point.spec.rule == "none") point.metrics[0].estimate.value = static_cast<double>(right) / 100;
+    store_examples(record, run);
     store_run(run, record);
   }
   const RunComparison comparison = compare_runs({(folder / "90").string(), (folder / "80").string()});
@@ -121,6 +151,6 @@ TEST_CASE("areas over other fractions have no difference, and the comparison say
   CHECK_THAT(document_text(comparison_document(comparison, false), 200),
              ContainsSubstring("The areas cover the fractions 0 to 0.5, 0 to 1"));
   const Sweep sweep = sweeps_of(comparison.runs[1].record).front();
-  CHECK_THAT(areas_sentence(sweep, "accuracy"),
+  CHECK_THAT(areas_sentence(comparison.runs[1].record, sweep, "accuracy"),
              ContainsSubstring("from fraction 0 to 0.5:") && ContainsSubstring("(over 0 to 1)"));
 }

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 namespace headprune::testing {
 namespace {
 
@@ -130,7 +132,8 @@ PointResult point(const std::string& id, const PointSpec& spec, const Values& va
   result.fraction = static_cast<double>(spec.heads_removed) / static_cast<double>(result.heads_total);
   result.removed = spec.table.empty() ? some_heads(spec.heads_removed) : HeadSet();
   if (!spec.table.empty() && spec.head) result.removed.insert({{Kind::encoder, *spec.layer}, *spec.head});
-  result.mask = "mask" + std::to_string(spec.heads_removed);
+  result.mask = fmt::format("mask-{}-{}-{}-{}", spec.heads_removed, spec.kind == "all" ? "" : spec.kind,
+                            spec.layer.value_or(-1), spec.head.value_or(-1));
   result.params = 1000;
   result.attention_flops_per_token = 64;
   result.forward = 13;
@@ -215,6 +218,34 @@ void add_earlier_sweep(Record& record, int64_t step) {
   add(early(0), {0.6, 2, 0, 1});
   add(early(2), {0.58, 2.1, -0.02, 0.3});
   add(early(4), {0.5, 2.5, -0.1, 0.001});
+}
+
+void store_examples(Record& record, const std::filesystem::path& folder) {
+  for (auto& [id, point] : record.points) {
+    MetricResult& accuracy = point.metrics[0];
+    const auto right = static_cast<int64_t>(std::lround(100 * accuracy.estimate.value));
+    const int64_t shift = 3 * point.spec.seed + 7 * point.spec.draw.value_or(0);
+    accuracy.examples.assign(100, 0);
+    for (int64_t i = 0; i < right; ++i) accuracy.examples[static_cast<size_t>((i + shift) % 100)] = 1;
+    point.examples_sha256 = write_example_values(folder, point.metrics);
+  }
+  record.examples = std::make_shared<const ExampleValues>(folder);
+}
+
+Record one_model_two_seeds() {
+  Record record = one_seed();
+  record.facts->seeds = {1, 2};
+  record.facts->seeds_differ_in = SeedsDifferIn::nothing;
+  std::map<std::string, PointResult> more;
+  for (const auto& [id, point] : record.points) {
+    PointResult twin = point;
+    twin.spec.seed = 2;
+    twin.point = "2" + id.substr(1);
+    if (twin.spec.method == "random" && twin.spec.heads_removed == 2) twin.metrics[0].estimate.value -= 0.05;
+    more[twin.point] = twin;
+  }
+  record.points.merge(more);
+  return record;
 }
 
 }  // namespace headprune::testing

@@ -1,6 +1,7 @@
 // Records built by hand. A model of 2 layers with 2 heads, classification on 100 examples.
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -29,5 +30,11 @@ Record one_seed();
 /// Adds to seed 1 the unpruned model after `step` training steps (accuracy 0.6, loss 2) and a sweep "early" of it by
 /// gradient_l1: 0.6, 0.58 and 0.5 at 0, 2 and 4 heads.
 void add_earlier_sweep(Record& record, int64_t step);
+
+/// Gives every point accuracy's values on 100 examples: the first round(100 accuracy) are right, those of each seed and
+/// draw shifted a little. The files lie in `folder`.
+void store_examples(Record& record, const std::filesystem::path& folder);
+/// Every seed has the model of seed 1, and differs in its random orders alone.
+Record one_model_two_seeds();
 
 }  // namespace headprune::testing

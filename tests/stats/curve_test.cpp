@@ -29,12 +29,14 @@ TEST_CASE("areas are compared over the same range only", "[stats]") {
   }
 }
 
-TEST_CASE("the largest fraction within a drop is found for either direction", "[stats]") {
-  const Curve accuracy = {{0, 0.81}, {0.25, 0.79}, {0.5, 0.7}, {0.75, 0.5}};
-  CHECK(largest_fraction_within(accuracy, 0.81, 0.02, /*higher_is_better=*/true).value() == 0.25);
-  CHECK(largest_fraction_within(accuracy, 0.81, 0.2, /*higher_is_better=*/true).value() == 0.5);
-  CHECK_FALSE(largest_fraction_within(accuracy, 0.9, 0.02, /*higher_is_better=*/true));
-  const Curve loss = {{0, 0.5}, {0.25, 0.45}, {0.5, 0.9}};
-  CHECK(largest_fraction_within(loss, 0.5, 0.1, /*higher_is_better=*/false).value() == 0.25);
-  CHECK_FALSE(largest_fraction_within({{0, NAN}}, 0.5, 0.1, /*higher_is_better=*/false));
+TEST_CASE("a fraction may go where it and every smaller one stay within the drop", "[stats]") {
+  const std::vector<DropBound> points = {{0.1, 0.005}, {0.2, 0.018}, {0.3, 0.04}, {0.4, 0.01}, {0.5, 0.3}};
+  CHECK(last_within(points, 0.02).value() == 1);  // not 0.4, which the curve comes back to
+  CHECK(last_within(points, 0.05).value() == 3);
+  CHECK(last_within(points, 1).value() == 4);
+  CHECK_FALSE(last_within(points, 0.001));
+  CHECK_FALSE(last_within({{0.1, NAN}}, 0.5));
+  CHECK_FALSE(last_within({}, 0.5));
+  CHECK(last_within({{0.25, 0.81 - 0.79}}, 0.02).value() == 0);  // a little more than 0.02 in binary
+  CHECK_THROWS_AS(last_within({{0.2, 0}, {0.1, 0}}, 1), std::invalid_argument);
 }

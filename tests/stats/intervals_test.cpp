@@ -72,11 +72,25 @@ TEST_CASE("a weighted mean is the ratio of sums with a linearised standard error
   CHECK(equal.stderr_.value() == Approx(plain.stderr_.value()).epsilon(1e-12));
 }
 
-TEST_CASE("seeds get Student's interval from two on", "[stats]") {
-  const Estimate three = t_interval(std::vector<double>{0.81, 0.79, 0.82});
-  CHECK(three.value == Approx(0.8066666666666666));
-  CHECK(three.ci95.value()[0] == Approx(0.7687208363306991).epsilon(1e-10));
-  CHECK(three.ci95.value()[1] == Approx(0.8446124970026342).epsilon(1e-10));
-  CHECK(three.interval == "t");
-  CHECK_FALSE(t_interval(std::vector<double>{0.81}).ci95);
+TEST_CASE("intervals stay in the range of their metric", "[stats]") {
+  const MetricRange loss{0, INFINITY}, none;
+  const auto near_zero = interval_in_range({.value = 0.01, .variance = 0.0004}, loss);
+  CHECK(near_zero.value()[0] > 0);
+  CHECK(near_zero.value()[1] > 0.01);
+  CHECK(interval_in_range({.value = 0.01, .variance = 0.0004}, none).value()[0] < 0);
+  const auto correlation = interval_in_range({.value = 0.95, .variance = 0.01}, {-1, 1});
+  CHECK((correlation.value()[0] > -1 && correlation.value()[1] < 1));
+  // Wilson's own interval where the variance is that of n zeros and ones.
+  const auto plain = interval_in_range({.value = 0.9, .variance = 0.9 * 0.1 / 200}, {0, 1});
+  CHECK(plain.value()[0] == Approx(wilson(180, 200).ci95.value()[0]).epsilon(1e-12));
+  CHECK(plain.value()[1] == Approx(wilson(180, 200).ci95.value()[1]).epsilon(1e-12));
+  // Examples that are all alike say nothing of others, unless they are zeros and ones.
+  CHECK_FALSE(interval_in_range({.value = 1, .variance = 0}, {-1, 1}));
+  CHECK_FALSE(interval_in_range({.value = 0.3, .variance = 0}, none));
+  CHECK(interval_in_range({.value = 1, .variance = 0, .least_n = 1000, .most_n = 2000}, {0, 1}).value()[0] ==
+        Approx(wilson(1000, 1000).ci95.value()[0]));
+  // A mean of a few small losses does not become negative.
+  const Estimate mean = mean_estimate(std::vector<double>{0.001, 0.002, 0.4}, loss);
+  CHECK(mean.ci95.value()[0] > 0);
+  CHECK_FALSE(mean_estimate(std::vector<double>{0.5, 0.5, 0.5}).ci95);
 }

@@ -1,5 +1,6 @@
 // Golden values: statsmodels 0.15.0 contingency_tables.mcnemar(exact=True) and multitest.multipletests("fdr_bh"), scipy
-// 1.17.1 stats.permutation_test(permutation_type="samples") over all flips, numpy for the paired standard error.
+// 1.17.1 stats.permutation_test(permutation_type="samples") over all flips, numpy for the paired standard
+// error; tests/golden/crossed_intervals.py for Bonett and Price, and Welch.
 #include "stats/tests.h"
 
 #include <vector>
@@ -23,8 +24,8 @@ TEST_CASE("the paired accuracy difference is the row that formats.md shows", "[s
   const Difference difference = paired_accuracy_difference(49, 102, 1821);
   CHECK(difference.delta == Approx(-0.029104887424492038).epsilon(1e-12));
   CHECK(difference.stderr_.value() == Approx(0.006713497401679117).epsilon(1e-9));
-  CHECK(difference.ci95.value()[0] == Approx(-0.04226310054208634).epsilon(1e-9));
-  CHECK(difference.ci95.value()[1] == Approx(-0.015946674306897737).epsilon(1e-9));
+  CHECK(difference.ci95.value()[0] == Approx(-0.042304458946347524).epsilon(1e-9));
+  CHECK(difference.ci95.value()[1] == Approx(-0.015841454383328832).epsilon(1e-9));
   CHECK(difference.p.value() == Approx(0.000019287321486034632).epsilon(1e-9));
   CHECK(difference.test == "mcnemar");
 }
@@ -33,10 +34,38 @@ TEST_CASE("models that agree everywhere differ by exactly zero", "[stats]") {
   const Difference difference = paired_accuracy_difference(0, 0, 50);
   CHECK(difference.delta == 0.0);
   CHECK(difference.stderr_.value() == 0.0);
-  CHECK(difference.ci95.value()[0] == 0.0);
-  CHECK(difference.ci95.value()[1] == 0.0);
+  CHECK(difference.ci95.value()[0] == Approx(-0.053303993244218376));  // 50 examples are not certain
+  CHECK(difference.ci95.value()[1] == Approx(0.053303993244218376));
   CHECK(difference.p.value() == 1.0);
   CHECK_THROWS_AS(paired_accuracy_difference(3, 3, 5), std::invalid_argument);
+}
+
+TEST_CASE("an interval of a paired difference agrees with its exact test", "[stats]") {
+  const Difference five_lost = paired_accuracy_difference(0, 5, 1000);
+  CHECK(five_lost.p.value() == Approx(0.0625));
+  CHECK(five_lost.ci95.value()[0] == Approx(-0.010156015524651113).epsilon(1e-9));
+  CHECK(five_lost.ci95.value()[1] > 0);
+  for (int64_t gained = 0; gained < 6; ++gained) {
+    for (int64_t lost = 0; lost < 30; ++lost) {
+      const Difference one = paired_accuracy_difference(gained, lost, 1000);
+      const bool leaves_out_zero = one.ci95.value()[0] > 0 || one.ci95.value()[1] < 0;
+      INFO(gained << " gained, " << lost << " lost");
+      CHECK((!leaves_out_zero || one.p.value() < 0.08));
+    }
+  }
+}
+
+TEST_CASE("Welch's test agrees with scipy, and needs two values on both sides", "[stats]") {
+  const std::vector<double> a = {0.81, 0.79, 0.82}, b = {0.84, 0.80, 0.86, 0.85};
+  const Difference difference = welch(a, b);
+  CHECK(difference.delta == Approx(0.03083333333333338).epsilon(1e-10));
+  CHECK(difference.p.value() == Approx(0.11096605762881136).epsilon(1e-9));
+  CHECK(difference.ci95.value()[0] == Approx(-0.01028187626401375).epsilon(1e-8));
+  CHECK(difference.ci95.value()[1] == Approx(0.07194854293068051).epsilon(1e-8));
+  CHECK(difference.test == "welch");
+  CHECK_FALSE(welch(a, std::vector<double>{0.9}).p);
+  CHECK_FALSE(welch(std::vector<double>{0.9, 0.9}, std::vector<double>{0.8, 0.8}).p);
+  CHECK(welch(a, std::vector<double>{0.9}).delta == Approx(0.0933333333333333));
 }
 
 TEST_CASE("q values agree with statsmodels and keep the order of p", "[stats]") {

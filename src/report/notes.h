@@ -1,0 +1,27 @@
+// Sentences that say what an interval, a star or a seed means, in the words that hold for the numbers beside them: what
+// the terminal and the report share.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "report/groups.h"
+
+namespace headprune {
+
+/// "over 1000 examples", "over 3 seeds and 1000 examples (crossed random effects)": what a summary's interval covers.
+std::string over_text(const MetricSummary& summary);
+/// What a star means among these points: "* 3 of 24: q < 0.05 against the unpruned model (exact McNemar test,
+/// Benjamini-Hochberg over the table)"; or that there is none, or none possible. Empty without points.
+std::vector<std::string> star_notes(const std::vector<const PointGroup*>& points, const std::string& metric,
+                                    const std::string& family);
+/// The smallest change that the tests of one family could have starred; empty where that is not known.
+std::string power_note(const std::vector<const PointGroup*>& family, const std::string& metric);
+/// "exact McNemar test"
+std::string test_name(const std::string& test);
+/// "seed 1 0.801, seed 2 0.812" of each seed's value; empty for one seed.
+std::string seeds_values_text(const Record& record, const MetricSummary& summary);
+/// What another training run, or another seed of this run, may change: a sentence.
+std::string seeds_sentence(const Record& record, const MetricSummary& summary);
+
+}  // namespace headprune
