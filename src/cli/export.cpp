@@ -5,6 +5,7 @@
 
 #include "cli/cli.h"
 #include "core/files.h"
+#include "report/method_pairs.h"
 #include "report/report.h"
 #include "report/tables.h"
 #include "report/tensorboard.h"
@@ -19,6 +20,7 @@ std::map<std::string, std::string> exported_files(const ExportArguments& argumen
   if (arguments.format == "csv") {
     return {{"scores.csv", scores_csv(record)},
             {"curve.csv", curve_csv(record)},
+            {"methods.csv", methods_csv(record)},
             {"sensitivity.csv", sensitivity_csv(record)},
             {"agreement.csv", agreement_csv(agreement_rows(record))},
             {"timing.csv", timing_csv(record)}};

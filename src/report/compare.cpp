@@ -35,38 +35,10 @@ bool same_heads(const ComparedRun& a, const ComparedRun& b, const RunDifferences
   return !trained || recorded_seeds(a.record) == recorded_seeds(b.record);
 }
 
-/// Seeds of one model are one measurement.
-Repetitions distinct(const Record& record, std::vector<Measurement> members) {
-  if (!seeds_differ(record) && members.size() > 1 && all_the_same(members)) members.erase(members.begin() + 1, members.end());
-  return repeated(record, std::move(members));
-}
-
 std::vector<double> values_of(const Repetitions& repetitions) {
   std::vector<double> values;
   for (const Measurement& one : repetitions.repeated) values.push_back(one.value);
   return values;
-}
-
-bool zeros_and_ones(const std::vector<float>& values) {
-  return std::all_of(values.begin(), values.end(), [](float value) { return value == 0 || value == 1; });
-}
-
-/// One model each, on the same examples.
-Difference over_examples(const Measurement& x, const Measurement& y, const MetricInfo& metric) {
-  if (metric.proportion && zeros_and_ones(x.examples) && zeros_and_ones(y.examples)) {
-    int64_t gained = 0, lost = 0;
-    for (size_t i = 0; i < x.examples.size(); ++i) {
-      gained += y.examples[i] > x.examples[i] ? 1 : 0;
-      lost += y.examples[i] < x.examples[i] ? 1 : 0;
-    }
-    return paired_accuracy_difference(gained, lost, std::ssize(x.examples));
-  }
-  std::vector<float> differences;
-  for (size_t i = 0; i < x.examples.size(); ++i) differences.push_back(y.examples[i] - x.examples[i]);
-  const std::vector<double> value = {y.value - x.value};
-  Difference change = crossed_difference(crossed(value, {std::span<const float>(differences)}), metric);
-  if (!change.test.empty()) change.test = "paired_t";
-  return change;
 }
 
 /// What draws are left of an order by seed is its place alone.
@@ -94,9 +66,8 @@ std::optional<Difference> change_of(const ComparedRun& a, const ComparedRun& b, 
       for (Measurement& one : side->repeated) one.examples.clear();
   const Measurement &one = first.repeated.front(), &other = second.repeated.front();
   if (first.repeated.size() == 1 && second.repeated.size() == 1)
-    return !one.examples.empty() && one.examples.size() == other.examples.size() ? over_examples(one, other, metric)
-                                                                                 : change;
-  if (!zeros_and_ones(one.examples)) metric.proportion = false;
+    return difference_of_models(one, other, metric);
+  if (row.key.starts_with("auc/")) metric.proportion = false;  // a mean of proportions is none of zeros and ones
   if (const auto paired = paired_difference(second, first)) return crossed_difference(paired->crossed(), metric);
   return welch(values_of(first), values_of(second));
 }

@@ -4,6 +4,8 @@
 #include <map>
 #include <tuple>
 
+#include "stats/tests.h"
+
 namespace headprune {
 namespace {
 
@@ -23,6 +25,10 @@ Measurement mean_of(const std::vector<const Measurement*>& members) {
   for (const Measurement* member : members)
     for (size_t i = 0; i < n; ++i) mean.examples[i] += static_cast<float>(share) * member->examples[i];
   return mean;
+}
+
+bool zeros_and_ones(const std::vector<float>& values) {
+  return std::all_of(values.begin(), values.end(), [](float value) { return value == 0 || value == 1; });
 }
 
 std::vector<float> less(const std::vector<float>& a, const std::vector<float>& b) {
@@ -67,6 +73,27 @@ Repetitions repeated(const Record& record, std::vector<Measurement> members) {
   result.repeated = orders ? members : std::move(seeds);
   result.members = std::move(members);
   return result;
+}
+
+Repetitions distinct(const Record& record, std::vector<Measurement> members) {
+  if (!seeds_differ(record) && members.size() > 1 && all_the_same(members)) members.resize(1);
+  return repeated(record, std::move(members));
+}
+
+Difference difference_of_models(const Measurement& from, const Measurement& to, const MetricInfo& metric) {
+  Difference difference;
+  difference.delta = to.value - from.value;
+  const std::vector<float> examples = less(to.examples, from.examples);
+  if (examples.empty()) return difference;
+  if (metric.proportion && zeros_and_ones(from.examples) && zeros_and_ones(to.examples)) {
+    const int64_t gained = std::count(examples.begin(), examples.end(), 1.0F);
+    const int64_t lost = std::count(examples.begin(), examples.end(), -1.0F);
+    return paired_accuracy_difference(gained, lost, std::ssize(examples));
+  }
+  const std::vector<double> value = {difference.delta};
+  difference = crossed_difference(crossed(value, {std::span<const float>(examples)}), metric);
+  if (!difference.test.empty()) difference.test = "paired_t";
+  return difference;
 }
 
 bool all_the_same(const std::vector<Measurement>& members) {

@@ -37,6 +37,13 @@ Repetitions repeated(const Record& record, std::vector<Measurement> members);
 /// False where all seeds have one model: they differ in their random orders alone.
 bool seeds_differ(const Record& record);
 
+/// The same where seeds of one model are one measurement: the first of them.
+Repetitions distinct(const Record& record, std::vector<Measurement> members);
+
+/// `to` less `from`, one model each on the same examples: exact McNemar's where the metric's values are zeros and ones,
+/// else Student's t over examples (test "paired_t"). Only delta where examples are missing.
+Difference difference_of_models(const Measurement& from, const Measurement& to, const MetricInfo& metric);
+
 /// Whether all measurements are one: the same value from the same examples.
 bool all_the_same(const std::vector<Measurement>& members);
 

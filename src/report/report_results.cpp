@@ -6,6 +6,7 @@
 
 #include "core/text.h"
 #include "report/curve_statistics.h"
+#include "report/method_pairs.h"
 #include "report/notes.h"
 #include "report/report_sections.h"
 #include "report/results_json.h"
@@ -226,6 +227,13 @@ std::vector<DocBlock> curve_section(const ReportInput& input) {
     blocks.push_back(table_block(sweep_rows(sweep, metric), 0));
     blocks.push_back(list_block(sweep_notes(input.record, sweep, metric)));
     add_statistics(blocks, input, sweep, metric);
+    if (const std::vector<MethodPair> pairs = method_pairs(input.record, sweep, metric); !pairs.empty())
+      blocks.push_back(fold_block(
+          fmt::format("{}: method against method at equal heads", sweep.any().sweep),
+          {paragraph_block(fmt::format("{} by the first method less that by the second, on the same examples, by the "
+                                       "fraction of heads removed. {}",
+                                       metric, method_pair_note(pairs))),
+           table_block(method_pair_rows(pairs))}));
     std::vector<DocBlock> more;
     for (const MetricSummary& other : sweep.any().points.front().metrics) {
       if (other.name == metric) continue;

@@ -1,6 +1,7 @@
 #include "report/views.h"
 
 #include "core/files.h"
+#include "report/method_pairs.h"
 #include "report/results_json.h"
 #include "report/scores_file.h"
 #include "report/tables.h"
@@ -43,6 +44,7 @@ void write_views(const ReportInput& input, const fs::path& to) {
   FileBatch files;
   files.write(to / "scores.csv", scores_csv(record));
   files.write(to / "curve.csv", curve_csv(record));
+  files.write(to / "methods.csv", methods_csv(record));
   files.write(to / "sensitivity.csv", sensitivity_csv(record));
   files.write(to / "agreement.csv", agreement_csv(input.agreement));
   files.write(to / "timing.csv", timing_csv(record));

@@ -1,5 +1,6 @@
 #include "run/plan.h"
 
+#include <algorithm>
 #include <map>
 
 #include "core/files.h"
@@ -16,7 +17,24 @@ namespace {
 
 int64_t batch_count(int64_t examples, int64_t batch_size) { return (examples + batch_size - 1) / batch_size; }
 
+/// The random controls among `methods`.
+std::vector<MethodDraws> random_of(const Experiment& experiment, const std::vector<MethodDraws>& methods) {
+  std::vector<MethodDraws> random;
+  for (const MethodDraws& method : methods)
+    for (const auto& item : experiment.score.methods)
+      if (item.label == method.label && item.name() == "random") random.push_back(method);
+  return random;
+}
+
 int64_t size_of(const std::shared_ptr<const Split>& split) { return static_cast<int64_t>(split->examples.size()); }
+
+std::vector<MethodDraws> without(std::vector<MethodDraws> methods, const std::vector<MethodDraws>& left_out) {
+  std::erase_if(methods, [&](const MethodDraws& method) {
+    return std::any_of(left_out.begin(), left_out.end(),
+                       [&](const MethodDraws& other) { return other.label == method.label; });
+  });
+  return methods;
+}
 
 /// Lays out a whole epoch.
 int64_t training_steps(const Experiment& experiment, const Dataset& dataset, int64_t seed) {
@@ -90,8 +108,11 @@ ExperimentPlan plan_experiment(const Experiment& experiment, const Dataset& data
   for (const auto& item : experiment.prune.sweeps) {
     const auto rule = item.make();
     if (const auto step = rule->at_step()) kept_steps.emplace(*step, item.label);
-    const SweepPlan sweep = rule->plan(blocks, chosen_methods(scored, rule->methods()));
+    const std::vector<MethodDraws> methods = chosen_methods(scored, rule->methods());
+    const SweepPlan sweep = rule->plan(blocks, methods);
     plan.points += sweep.points;
+    if (const auto random = random_of(experiment, methods); !random.empty())
+      plan.random_points += rule->plan(blocks, random).points;
     scorings += sweep.scorings;
     plan.train_steps += sweep.train_steps;
     kept_models += sweep.kept_models;
@@ -101,9 +122,12 @@ ExperimentPlan plan_experiment(const Experiment& experiment, const Dataset& data
   check_steps(kept_steps, experiment, dataset);
   plan.points += std::ssize(kept_steps);  // each has a base of its own
   kept_models += std::ssize(kept_steps);
-  const SensitivityPlan tables =
-      plan_sensitivity(experiment.sensitivity, blocks, chosen_methods(scored, experiment.sensitivity.methods));
+  const std::vector<MethodDraws> ranked = chosen_methods(scored, experiment.sensitivity.methods);
+  const SensitivityPlan tables = plan_sensitivity(experiment.sensitivity, blocks, ranked);
   plan.points += tables.points;
+  plan.random_points += tables.points -
+                        plan_sensitivity(experiment.sensitivity, blocks, without(ranked, random_of(experiment, ranked)))
+                            .points;
   plan.messages.insert(plan.messages.end(), tables.messages.begin(), tables.messages.end());
 
   const auto seeds = static_cast<int64_t>(experiment.seeds.size());
@@ -115,6 +139,7 @@ ExperimentPlan plan_experiment(const Experiment& experiment, const Dataset& data
                                                       static_cast<uint64_t>(plan.params * (1 + kept_models)) * 4);
   constexpr uint64_t kBytesPerPoint = 4096, kBytesPerSample = 256;
   plan.points *= seeds;
+  plan.random_points *= seeds;
   plan.train_steps *= seeds;
   const std::shared_ptr<const Task> task = prepared_task(experiment, dataset);
   for (const auto& [metric, reason] : task->unavailable())
@@ -129,16 +154,17 @@ ExperimentPlan plan_experiment(const Experiment& experiment, const Dataset& data
 
 std::string ExperimentPlan::text() const {
   std::string text = fmt::format(
-      "{} heads, {} parameters\n{} points to evaluate, all seeds together\nabout {} forward and {} backward passes "
+      "{} heads, {} parameters\n{} points to evaluate, all seeds together; {} of them ({:.0f} %) are random orders\nabout {} forward and {} backward passes "
       "over "
       "one batch, {} training steps among them\nabout {} of disk\n",
-      heads, params, points, forward, backward, train_steps, bytes_text(disk_bytes));
+      heads, params, points, random_points,
+      points > 0 ? 100.0 * static_cast<double>(random_points) / static_cast<double>(points) : 0.0, forward, backward, train_steps, bytes_text(disk_bytes));
   for (const std::string& message : messages) text += message + "\n";
   return text;
 }
 
 Json ExperimentPlan::to_json() const {
-  return {{"heads", heads},     {"params", params},     {"points", points},         {"train_steps", train_steps},
+  return {{"heads", heads},     {"params", params},     {"points", points},         {"random_points", random_points}, {"train_steps", train_steps},
           {"forward", forward}, {"backward", backward}, {"disk_bytes", disk_bytes}, {"messages", messages}};
 }
 

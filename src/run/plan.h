@@ -11,7 +11,8 @@ namespace headprune {
 struct ExperimentPlan {
   int64_t heads = 0;
   int64_t params = 0;
-  int64_t points = 0;  // all seeds, the base included
+  int64_t points = 0;         // all seeds, the base included
+  int64_t random_points = 0;  // of these, those of random orders: what the control costs
   // Passes over one batch, all seeds.
   int64_t train_steps = 0;
   int64_t forward = 0, backward = 0;

@@ -32,6 +32,7 @@ Outcomes TokenTask::outcomes(const torch::Tensor& values, const Batch& batch) co
   for (size_t i = 0; i < all.size(); ++i) {
     all[i].loss = losses.const_data_ptr<double>()[i];
     all[i].weight = weights.const_data_ptr<double>()[i];
+    if (batch.characters.empty()) continue;  // a batch that was not made from examples
     all[i].characters = batch.characters[i];
     all[i].bytes = batch.bytes[i];
   }

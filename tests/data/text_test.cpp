@@ -42,6 +42,19 @@ TEST_CASE("characters of the train part make the vocabulary, others are unknown 
   CHECK_THAT(data.warnings[0], ContainsSubstring("3 of 4 tokens of the dev part"));
 }
 
+TEST_CASE("windows know how many characters and bytes their targets stand for", "[data]") {
+  TestFolder folder;
+  folder.write("t.txt", "aäaäaäaäaäaäaäaäaaxyx");
+  const std::string cut = ", path: t.txt, context_length: 4, fractions: {train: 0.8, dev: 0.2, test: 0}, splits: {report: dev}";
+  const Dataset characters = load("type: text" + cut, folder.path());
+  CHECK(characters.train->examples[0].characters == 4);  // äaäa
+  CHECK(characters.train->examples[0].bytes == 6);
+  CHECK(characters.report->examples[0].characters == 3);  // unknown ones are characters too
+  const Dataset bytes = load("type: text, unit: byte" + cut, folder.path());
+  CHECK(bytes.train->examples[0].bytes == 4);
+  CHECK(bytes.train->examples[0].characters == 3);  // the second byte of an ä begins no character: C3 A4 a C3
+}
+
 TEST_CASE("bad text files and fractions are refused", "[data]") {
   TestFolder folder;
   folder.write("bad.txt", "one\ntwo \xFF\n");

@@ -12,6 +12,7 @@ namespace {
 /// Norm of the head's output over the norm of the block's, or not, as the options say; mean over q, then over x.
 struct OutputL2Reference {
   bool projected = true, relative = false;
+  bool carrying = false;  // in the last block, the first position alone
 };
 PerBlock reference(const Subject& subject, const OutputL2Reference& how) {
   const FrozenModel frozen(*subject.model);
@@ -24,7 +25,7 @@ PerBlock reference(const Subject& subject, const OutputL2Reference& how) {
       probe.contexts = true;
       const torch::NoGradGuard guard;
       const torch::Tensor context = subject.model->forward(example, probe).heads.contexts[b][0];  // [H, T, Dv]
-      const int64_t T = context.size(1);
+      const int64_t T = how.carrying && b + 1 == result.size() ? 1 : context.size(1);
       for (int64_t q = 0; q < T; ++q) {
         torch::Tensor whole = how.projected ? attention.output().bias.clone() : torch::zeros({0}, torch::kFloat64);
         std::vector<torch::Tensor> parts;
@@ -59,6 +60,8 @@ TEST_CASE("output_l2 equals the norm of materialised head outputs", "[score]") {
     check("{output_l2: {relative: true}}", {.projected = true, .relative = true});
     check("{output_l2: {at: context}}", {.projected = false, .relative = false});
     check("{output_l2: {at: context, relative: true}}", {.projected = false, .relative = true});
+    // Only the classifier looks at one position.
+    check("{output_l2: {positions: carrying}}", {.projected = true, .relative = false, .carrying = kind == Kind::encoder});
   }
 }
 

@@ -53,6 +53,29 @@ TEST_CASE("a score does not depend on batch size, order of examples or padding",
         CHECK(whole.stderr_.size() == alone.stderr_.size());
         if (!alone.stderr_.empty())
           CHECK(relative_difference(whole.stderr_, alone.stderr_) <= (type == torch::kFloat64 ? 1e-9 : 1e-3));
+        for (size_t half = 0; half < 2; ++half) {
+          CHECK(alone.halves[half].empty() == alone.stderr_.empty());
+          if (alone.halves[half].empty()) continue;
+          CHECK(relative_difference(whole.halves[half], alone.halves[half]) <= tolerance);
+          CHECK(relative_difference(reversed.halves[half], alone.halves[half]) <= tolerance);
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("a score's halves are what the examples of even and of odd index alone would give", "[score]") {
+  for (const Kind kind : kFamilies) {
+    const Subject subject = make_subject(kind, torch::kFloat64);
+    for (const Definition& definition : definitions()) {
+      CAPTURE(to_string(kind), definition.yaml);
+      const Importance whole = score(definition.yaml, subject);
+      if (whole.halves[0].empty()) continue;
+      for (size_t half = 0; half < 2; ++half) {
+        Subject part = subject;
+        part.examples.clear();
+        for (size_t i = half; i < subject.examples.size(); i += 2) part.examples.push_back(subject.examples[i]);
+        CHECK(relative_difference(whole.halves[half], score(definition.yaml, part).values) <= 1e-12);
       }
     }
   }

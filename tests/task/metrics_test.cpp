@@ -165,3 +165,83 @@ TEST_CASE("metrics come in the order asked for, with their direction", "[task]")
   CHECK_THROWS_WITH(task_from("type: classification, metrics: []"), ContainsSubstring("task.metrics"));
   CHECK_THROWS_WITH(task_from("type: classification, metrics: [bleu]"), ContainsSubstring("accuracy"));
 }
+
+TEST_CASE("F1 of two labels is of the label that the task names, and says which", "[task]") {
+  Dataset dataset;
+  dataset.labels = {"equivalent", "not_equivalent"};
+  const auto f1 = [&](const std::string& options) {
+    const ConfigText text{.name = "test.yaml", .text = "task: {" + options + "}\n", .folder = "/"};
+    const auto task = load_config<TaskConfig>(text).value.task.make();
+    task->prepare(dataset);
+    return task;
+  };
+  const auto second = f1("type: classification, metrics: [f1]");
+  CHECK_THAT(second->signatures().at("f1"), ContainsSubstring("'not_equivalent', the second of two"));
+  const auto named = f1("type: classification, metrics: [f1], positive_label: equivalent");
+  CHECK(named->signatures().at("f1") == "of the label 'equivalent'");
+  // What prepare() chose travels with the outcomes.
+  Batch batch;
+  batch.labels = torch::tensor({0, 1}, torch::kInt64);  // [B]
+  batch.examples = {0, 1};
+  CHECK(named->outcomes(torch::zeros({2, 2}), batch)[0].positive == 0);
+  CHECK(second->outcomes(torch::zeros({2, 2}), batch)[0].positive == 1);
+  Outcomes of_first = kBinary;
+  for (Outcome& outcome : of_first) outcome.positive = 0;
+  CHECK(named->choice_value(of_first) == Approx(0.5714285714285714));  // sklearn f1_score(pos_label=0)
+  try {
+    f1("type: classification, metrics: [f1], positive_label: Equivalent");
+    FAIL("no error");
+  } catch (const Error& error) {
+    CHECK(error.code() == ExitCode::usage);
+    CHECK_THAT(error.what(), ContainsSubstring("the labels are equivalent, not_equivalent"));
+  }
+  dataset.labels.push_back("other");
+  CHECK_THAT(f1("type: classification, metrics: [f1]")->signatures().at("f1"), ContainsSubstring("macro"));
+}
+
+TEST_CASE("bits are counted by characters and bytes of text, whatever the tokens are", "[task]") {
+  // Two windows: 3 tokens of 2 nats that spell 12 characters (13 bytes), 2 tokens of 1 nat that spell 3 (3).
+  Outcomes outcomes = losses({2, 1}, {3, 2});
+  outcomes[0].characters = 12, outcomes[0].bytes = 13, outcomes[1].characters = 3, outcomes[1].bytes = 3;
+  const double bits = (2 * 3 + 1 * 2) / std::log(2.0);
+  CHECK(value("type: language_modelling, metrics: [bits_per_char]", outcomes) == Approx(bits / 15));
+  CHECK(value("type: language_modelling, metrics: [bits_per_byte]", outcomes) == Approx(bits / 16));
+  CHECK(value("type: language_modelling, metrics: [loss]", outcomes) == Approx(8.0 / 5));
+}
+
+TEST_CASE("a metric whose unit the data do not give is left out, and cannot come first", "[task]") {
+  Dataset dataset;
+  auto split = std::make_shared<Split>();
+  split->examples.resize(1);
+  dataset.train = dataset.score = dataset.select = dataset.report = split;
+  const auto prepared = [&](const std::string& options) {
+    const ConfigText text{.name = "test.yaml", .text = "task: {" + options + "}\n", .folder = "/"};
+    const auto task = load_config<TaskConfig>(text).value.task.make();
+    task->prepare(dataset);
+    return task;
+  };
+  const auto task = prepared("type: language_modelling");
+  CHECK(task->unavailable().contains("bits_per_char"));
+  for (const MetricInfo& metric : task->metrics()) CHECK(metric.name != "bits_per_char");
+  const Outcomes outcomes = losses({1, 2}, {1, 1});
+  for (const MetricResult& result :
+       task->evaluate({.outcomes = outcomes, .base = nullptr, .bootstrap_iters = 100, .seed = 1}))
+    CHECK(result.name != "bits_per_char");
+  CHECK_THROWS_WITH(prepared("type: language_modelling, metrics: [bits_per_char, loss]"),
+                    ContainsSubstring("bits_per_char cannot come first"));
+  split->examples[0].characters = split->examples[0].bytes = 5;
+  CHECK(prepared("type: language_modelling")->unavailable().empty());
+}
+
+TEST_CASE("every metric keeps what each example contributes", "[task]") {
+  const auto task = task_from("type: classification, metrics: [accuracy, loss, f1, matthews]");
+  const MetricInput input{.outcomes = kBinary, .base = nullptr, .bootstrap_iters = 200, .seed = 1};
+  for (const MetricResult& result : task->evaluate(input)) {
+    CAPTURE(result.name);
+    REQUIRE(result.examples.size() == kBinary.size());
+    double mean = 0;
+    for (const double one : result.examples) mean += one / static_cast<double>(kBinary.size());
+    // The mean of pseudo-values is the statistic less its bias, which is small beside its error.
+    CHECK(mean == Approx(result.estimate.value).margin(result.name == "f1" || result.name == "matthews" ? 0.1 : 1e-12));
+  }
+}
