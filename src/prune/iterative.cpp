@@ -10,8 +10,14 @@ namespace headprune {
 namespace {
 
 enum class KeepWeights { none, last, all };
+enum class BetweenSteps { restart, carry_on };
 
 }  // namespace
+template <>
+struct EnumNames<BetweenSteps> {
+  static constexpr std::pair<const char*, BetweenSteps> names[] = {{"restart", BetweenSteps::restart},
+                                                                   {"carry_on", BetweenSteps::carry_on}};
+};
 
 template <>
 struct EnumNames<KeepWeights> {
@@ -28,6 +34,8 @@ class Iterative final : public PruneRule {
     std::optional<double> fraction_per_step;
     double until_fraction = 1;
     int64_t fine_tune_steps = 0;
+    BetweenSteps optimizer = BetweenSteps::restart;
+    bool control = false;
     KeepWeights keep_weights = KeepWeights::none;
 
     template <class V>
@@ -43,6 +51,12 @@ class Iterative final : public PruneRule {
       v("fine_tune_steps", fine_tune_steps,
         "training steps after each removal, with the removed heads' gates fixed at 0; needs the section train",
         at_least(0));
+      v("optimizer", optimizer,
+        "restart: each of these trainings begins with a fresh AdamW and goes through the learning rates of the section "
+        "train over its own steps; carry_on: from the second on AdamW keeps its moments, and the learning rate is "
+        "train.learning_rate throughout");
+      v("control", control,
+        "also train the intact model for the same steps, and evaluate it beside each point: what training alone gives");
       v("keep_weights", keep_weights,
         "fine-tuned points whose weights stay in the run folder, for `export`: none, the last of each curve, or all");
     }
@@ -53,6 +67,10 @@ class Iterative final : public PruneRule {
       if (keep_weights != KeepWeights::none && fine_tune_steps == 0)
         found.emplace_back("keep_weights",
                            "without fine_tune_steps every point has the model's own weights: leave it out");
+      if (fine_tune_steps == 0 && control)
+        found.emplace_back("control", "without fine_tune_steps there is no training to control for: leave it out");
+      if (fine_tune_steps == 0 && optimizer != BetweenSteps::restart)
+        found.emplace_back("optimizer", "without fine_tune_steps nothing is trained: leave it out");
       return found;
     }
   };
@@ -65,9 +83,9 @@ class Iterative final : public PruneRule {
     const auto removals = static_cast<int64_t>(steps.targets.size());
     const int64_t curves = curve_count(methods);
     SweepPlan plan;
-    plan.points = (removals + 1) * curves;
+    plan.points = (removals + 1) * curves + (options_.control ? removals : 0);
     plan.scorings = std::max<int64_t>(0, removals - 1) * curves;
-    plan.train_steps = removals * options_.fine_tune_steps * curves;
+    plan.train_steps = removals * options_.fine_tune_steps * (curves + (options_.control ? 1 : 0));
     if (options_.keep_weights != KeepWeights::none)
       plan.kept_models =
           (options_.keep_weights == KeepWeights::all ? removals : std::min<int64_t>(1, removals)) * curves;
@@ -79,6 +97,7 @@ class Iterative final : public PruneRule {
     const Steps steps = schedule(input.model.blocks());
     for (const MethodDraws& method : input.methods)
       for (int64_t draw = 0; draw < method.draws; ++draw) follow(input, method.label, draw, steps);
+    if (options_.control) follow_control(input, steps);
   }
 
  private:
@@ -138,8 +157,9 @@ class Iterative final : public PruneRule {
       const std::vector<HeadId> order = ascending_order(blocks, scores.values, removed, limits.kinds);
       removed = choose_heads(order, blocks, limits, target, removed);
       if (trains) {
-        const std::string name = fmt::format("{}/{}-{}/step-{:03}", input.sweep, method, draw, step);
-        const auto [more_forward, more_backward] = input.host.fine_tune(model, removed, options_.fine_tune_steps, name);
+        const std::string curve_name = fmt::format("{}/{}-{}", input.sweep, method, draw);
+        const auto [more_forward, more_backward] =
+            input.host.fine_tune(model, removed, fine_tuning(curve_name, step));
         forward += more_forward;
         backward += more_backward;
       }
@@ -150,6 +170,36 @@ class Iterative final : public PruneRule {
       point.keep_weights = options_.keep_weights == KeepWeights::all ||
                            (options_.keep_weights == KeepWeights::last && step == std::ssize(steps.targets));
       if (!input.host.done(point.spec)) input.host.evaluate(model, point);
+    }
+  }
+
+  FineTuning fine_tuning(const std::string& curve, int64_t step) const {
+    const bool goes_on = options_.optimizer == BetweenSteps::carry_on && step > 1;
+    return {.steps = options_.fine_tune_steps,
+            .name = fmt::format("{}/step-{:03}", curve, step),
+            .goes_on_from = goes_on ? fmt::format("{}/step-{:03}", curve, step - 1) : ""};
+  }
+
+  /// The intact model, trained as the curves are, with no head removed.
+  void follow_control(const SweepInput& input, const Steps& steps) const {
+    const OrderLimits limits = options_.limits();
+    const Curve curve{input, "", std::nullopt, limits, count_heads(input.model.blocks(), limits.kinds)};
+    std::vector<PlannedPoint> points;
+    for (int64_t step = 1; step <= std::ssize(steps.targets); ++step) {
+      points.push_back(curve_point(curve, step, {}));
+      points.back().spec.control_steps = step * options_.fine_tune_steps;
+      points.back().fine_tuned = true;
+    }
+    const auto done = [&](const PlannedPoint& point) { return input.host.done(point.spec); };
+    if (std::all_of(points.begin(), points.end(), done)) return;
+    const std::shared_ptr<Model> model = input.model.copy();
+    int64_t forward = 0, backward = 0;
+    for (PlannedPoint& point : points) {
+      const auto [more_forward, more_backward] =
+          input.host.fine_tune(*model, {}, fine_tuning(input.sweep + "/control", point.step));
+      point.forward = forward += more_forward;
+      point.backward = backward += more_backward;
+      if (!done(point)) input.host.evaluate(*model, point);
     }
   }
 

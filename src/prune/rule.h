@@ -28,6 +28,17 @@ struct PlannedPoint {
   bool keep_weights = false;          // fine-tuned ones, so that the point can be exported
 };
 
+/// A training between two steps of a sweep.
+struct FineTuning {
+  int64_t steps = 0;
+  /// The place of its checkpoint: a second call with the same name after an interrupt restores what the first one
+  /// reached.
+  std::string name;
+  /// The one whose optimizer goes on, at a constant learning rate; empty: a fresh optimizer and the schedule of the
+  /// section train over these steps.
+  std::string goes_on_from = {};
+};
+
 /// What a rule may ask of the run.
 class SweepHost {
  public:
@@ -41,10 +52,8 @@ class SweepHost {
   /// Scores again with `removed` gone, under the model's present weights; recorded under (sweep, step).
   virtual Importance score_again(Model& model, const std::string& method, int64_t draw, const HeadSet& removed,
                                  const std::string& sweep, int64_t step) = 0;
-  /// Trains `model` for `steps` with the gates of `removed` fixed at 0. `name` is the place of its checkpoint: a second
-  /// call with the same name after an interrupt restores what the first one reached. Returns {forward, backward}.
-  virtual std::pair<int64_t, int64_t> fine_tune(Model& model, const HeadSet& removed, int64_t steps,
-                                                const std::string& name) = 0;
+  /// Trains `model` with the gates of `removed` fixed at 0. Returns {forward, backward}.
+  virtual std::pair<int64_t, int64_t> fine_tune(Model& model, const HeadSet& removed, const FineTuning& how) = 0;
 };
 
 struct MethodDraws {

@@ -84,6 +84,7 @@ Json PointSpec::to_json() const {
   if (rule != "none") json["heads_removed"] = heads_removed;
   write_text(json, "name", name);
   write_text(json, "mask", mask);
+  write_optional(json, "control_steps", control_steps);
   return json;
 }
 
@@ -102,6 +103,7 @@ PointSpec PointSpec::from_json(const Json& json) {
   spec.heads_removed = read_or<int64_t>(json, "heads_removed", 0);
   spec.name = read_or<std::string>(json, "name", "");
   spec.mask = read_or<std::string>(json, "mask", "");
+  spec.control_steps = read_optional<int64_t>(json, "control_steps");
   return spec;
 }
 

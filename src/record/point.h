@@ -26,6 +26,7 @@ struct PointSpec {
   int64_t heads_removed = 0;
   std::string name = {};  // of a mask that was listed by hand; its hash too, since its count says nothing of it
   std::string mask = {};  // mask_sha256
+  std::optional<int64_t> control_steps = {};  // of a control: the intact model after so many steps of fine-tuning
 
   bool operator==(const PointSpec&) const = default;
   /// Only the fields that apply, in declared order.

@@ -53,7 +53,7 @@ std::string curve_csv(const Record& record) {
                       point.scope,
                       spec.kind,
                       spec.at_step,
-                      spec.name,
+                      spec.control_steps ? std::string("control") : spec.name,
                       point.step,
                       point.fraction,
                       spec.heads_removed,

@@ -219,7 +219,7 @@ std::vector<CurveGroup> curve_groups(const Record& record) {
   std::map<Key, std::map<int64_t, PointGroup>> found;
   for (const auto& [id, point] : record.points) {
     const PointSpec& spec = point.spec;
-    if (spec.sweep.empty() || !spec.name.empty()) continue;
+    if (spec.sweep.empty() || !spec.name.empty() || spec.control_steps) continue;
     const Key key{
         place_of(sweeps, spec.sweep), place_of(methods, spec.method), spec.rule, point.scope, spec.kind, spec.at_step};
     found[key][spec.heads_removed].members.push_back(&point);
@@ -313,6 +313,18 @@ std::map<std::pair<std::string, std::string>, double> point_q(const Record& reco
         if (metric.q) all[{id, metric.name}] = *metric.q;
   }
   return all;
+}
+
+std::vector<PointGroup> control_groups(const Record& record, const std::string& sweep) {
+  std::map<int64_t, PointGroup> found;  // by step
+  for (const auto& [id, point] : record.points)
+    if (point.spec.control_steps && point.spec.sweep == sweep) found[point.step].members.push_back(&point);
+  std::vector<PointGroup> groups;
+  for (auto& [step, group] : found) {
+    finish(record, group);
+    groups.push_back(std::move(group));
+  }
+  return groups;
 }
 
 std::vector<MaskList> mask_lists(const Record& record) {

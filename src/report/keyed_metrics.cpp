@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <set>
+
 #include "report/areas.h"
 #include "report/results_json.h"
 #include "report/sweeps.h"
@@ -39,6 +41,14 @@ void add_curves(const Record& record, KeyedMetrics& all) {
           range_text(area)};
     }
   }
+  std::set<std::string> sweeps;
+  for (const auto& [id, point] : record.points)
+    if (point.spec.control_steps) sweeps.insert(point.spec.sweep);
+  for (const std::string& sweep : sweeps)
+    for (const PointGroup& point : control_groups(record, sweep))
+      for (const MetricSummary& metric : point.metrics)
+        all[metric_key({"control", sweep, fmt::format("steps_{}", *point.first().spec.control_steps), metric.name})] =
+            keyed(record, point, metric);
   for (const MaskList& list : mask_lists(record))
     for (const PointGroup& point : list.points)
       for (const MetricSummary& metric : point.metrics)

@@ -1,6 +1,7 @@
 #include "report/pruning_json.h"
 
 #include <cmath>
+#include <set>
 
 #include "report/areas.h"
 #include "report/results_json.h"
@@ -179,6 +180,22 @@ Json curves_json(const Record& record) {
   return list;
 }
 
+/// The intact model, trained as long as the points of fine-tuning sweeps.
+Json controls_json(const Record& record) {
+  Json list = Json::array();
+  std::set<std::string> sweeps;
+  for (const auto& [id, point] : record.points)
+    if (point.spec.control_steps) sweeps.insert(point.spec.sweep);
+  for (const std::string& sweep : sweeps) {
+    for (const PointGroup& point : control_groups(record, sweep)) {
+      Json json = {{"sweep", sweep}, {"fine_tuning_steps", *point.first().spec.control_steps}};
+      for (const auto& [key, value] : curve_point_json(point).items()) json[key] = value;
+      list.push_back(std::move(json));
+    }
+  }
+  return list;
+}
+
 Json masks_json(const Record& record) {
   Json list = Json::array();
   for (const MaskList& masks : mask_lists(record)) {
@@ -308,6 +325,7 @@ Json pruning_json(const Record& record, const std::vector<AgreementRow>& agreeme
   Json json;
   json["curves"] = curves_json(record);
   json["masks"] = masks_json(record);
+  json["controls"] = controls_json(record);
   json["sensitivity"] = sensitivity_json(record);
   json["agreement"] = agreement_json(agreement);
   json["surgery"] = surgery_json(record);

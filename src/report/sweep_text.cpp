@@ -44,7 +44,7 @@ std::string sweeps_text(const Record& record, const TerminalOptions& options) {
   for (const Sweep& sweep : sweeps_of(record)) {
     out += '\n' + coloured("Sweep " + sweep_title(sweep), kBold, options.colour);
     out += fmt::format(": {} of the pruned model\n", metric);
-    const size_t controls = sweep.curves.empty() ? 0 : sweep.controls.size();
+    const size_t controls = (sweep.curves.empty() ? 0 : sweep.controls.size()) + (sweep.trained.empty() ? 0 : 1);
     out += text_table(sweep_rows(sweep, metric), {options.width, 2, 2, controls, 1});
     for (const std::string& note : sweep_notes(record, sweep, metric)) out += wrapped(note, options.width, 2);
     const std::string plot = plot_of(sweep, metric, options);

@@ -23,6 +23,17 @@ std::string method_cell(const MetricSummary* metric) {
   return estimate_text(metric->estimate) + (metric->significant() ? "*" : " ");
 }
 
+/// The intact model trained as long as the point that lacks so many heads; empty where that is not trained.
+std::string trained_cell(const Sweep& sweep, int64_t removed, const std::string& metric) {
+  for (const PointGroup& point : sweep.any().points) {
+    if (point.first().spec.heads_removed != removed) continue;
+    for (const PointGroup& trained : sweep.trained)
+      if (trained.first().step == point.first().step)
+        if (const MetricSummary* summary = trained.metric(metric)) return estimate_text(summary->estimate);
+  }
+  return "-";
+}
+
 std::string control_cell(const MetricSummary* metric) {
   return metric == nullptr ? "-" : interval_text(metric->estimate.value, metric->low, metric->high);
 }
@@ -36,7 +47,8 @@ std::vector<Sweep> sweeps_of(const Record& record) {
       return other.sweep == curve.sweep && other.rule == curve.rule && other.scope == curve.scope &&
              other.kind == curve.kind && other.at_step == curve.at_step;
     };
-    if (sweeps.empty() || !same(sweeps.back().any())) sweeps.emplace_back();
+    if (sweeps.empty() || !same(sweeps.back().any()))
+      sweeps.push_back({.curves = {}, .controls = {}, .trained = control_groups(record, curve.sweep)});
     auto& list = is_random(record, curve.method) ? sweeps.back().controls : sweeps.back().curves;
     list.push_back(std::move(curve));
   }
@@ -61,11 +73,13 @@ TextRows sweep_rows(const Sweep& sweep, const std::string& metric) {
       rows[0].push_back(curve.method + (list == &sweep.curves ? " " : ""));
     }
   }
+  if (!sweep.trained.empty()) rows[0].push_back("intact, trained");
   for (const auto& [removed, total] : totals) {
     std::vector<std::string> row = {fraction_text(removed, total), std::to_string(total - removed)};
     if (row[0].size() > 5) row[0] = fmt::format("{:.3f}", static_cast<double>(removed) / static_cast<double>(total));
     for (const CurveGroup& curve : sweep.curves) row.push_back(method_cell(at(curve, removed, metric)));
     for (const CurveGroup& curve : sweep.controls) row.push_back(control_cell(at(curve, removed, metric)));
+    if (!sweep.trained.empty()) row.push_back(trained_cell(sweep, removed, metric));
     rows.push_back(std::move(row));
   }
   return rows;
@@ -101,6 +115,9 @@ std::vector<std::string> sweep_notes(const Record& record, const Sweep& sweep, c
     out.push_back(fmt::format("{}: mean [smallest, largest] of {}: no interval, the range of what was drawn.",
                               curve.method, of));
   }
+  if (!sweep.trained.empty())
+    out.push_back("intact, trained: no head removed, trained on for as many steps as the points of that row: what "
+                  "training alone gives.");
   if (sweep.curves.empty()) return out;
   const std::string of = sweep.any().at_step ? ", against the model of that step" : "";
   for (std::string& note : star_notes(points, metric, "the points of each curve" + of)) out.push_back(std::move(note));

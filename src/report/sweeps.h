@@ -14,6 +14,7 @@ namespace headprune {
 struct Sweep {
   std::vector<CurveGroup> curves;    // methods
   std::vector<CurveGroup> controls;  // random
+  std::vector<PointGroup> trained;   // the intact model, trained as long as the points of the same step
   const CurveGroup& any() const { return curves.empty() ? controls.front() : curves.front(); }
 };
 

@@ -193,20 +193,27 @@ Importance Host::score_again(Model& model, const std::string& method, int64_t dr
   return scores;
 }
 
-std::pair<int64_t, int64_t> Host::fine_tune(Model& model, const HeadSet& removed, int64_t steps,
-                                            const std::string& name) {
+std::pair<int64_t, int64_t> Host::fine_tune(Model& model, const HeadSet& removed, const FineTuning& how) {
   TrainOptions options = *workspace_.experiment.train;
-  options.max_steps = workspace_.options.smoke ? std::min(steps, kSmokeSteps) : steps;
-  options.save_steps = steps + 1;  // only the state at the end is kept
+  options.max_steps = workspace_.options.smoke ? std::min(how.steps, kSmokeSteps) : how.steps;
+  options.save_steps = how.steps + 1;  // only the state at the end is kept
   options.early_stopping_patience = 0;
   options.load_best_model_at_end = false;
+  const fs::path folder = workspace_.folder / train_folder(run_.seed) / kSweepCheckpoints;
+  const bool goes_on = !how.goes_on_from.empty();
+  if (goes_on) {
+    options.lr_scheduler_type = LrScheduler::constant;
+    options.warmup_steps = 0;
+    options.warmup_ratio = 0;
+  }
   const TrainResult trained = train({.model = model,
                                      .task = *workspace_.task,
                                      .dataset = workspace_.dataset,
                                      .options = options,
                                      .removed = removed,
-                                     .folder = workspace_.folder / train_folder(run_.seed) / kSweepCheckpoints / name,
-                                     .seed = stream_seed(static_cast<uint64_t>(run_.seed), "fine_tune/" + name),
+                                     .folder = folder / how.name,
+                                     .optimizer_from = goes_on ? folder / how.goes_on_from : fs::path(),
+                                     .seed = stream_seed(static_cast<uint64_t>(run_.seed), "fine_tune/" + how.name),
                                      .config_yaml = workspace_.config_yaml,
                                      .evaluate = false,
                                      .sink = [this](const TrainPoint&) { workspace_.status.heartbeat(); }});

@@ -48,6 +48,7 @@ class Trainer {
   TrainResult run();
 
  private:
+  void begin();
   void restore(const fs::path& checkpoint);
   void check_same_training(const TrainState& stored, const fs::path& checkpoint) const;
   bool at_interval(int64_t interval) const;
@@ -111,7 +112,7 @@ TrainResult Trainer::run() {
   if (checkpoint)
     restore(*checkpoint);
   else
-    seed_generators(stream_seed(request_.seed, "dropout"), device_);
+    begin();
   first_step_ = state_.global_step;
 
   while (!state_.finished) {
@@ -141,6 +142,16 @@ TrainResult Trainer::run() {
           .forward = state_.forward,
           .backward = state_.backward,
           .log_history = state_.log_history};
+}
+
+void Trainer::begin() {
+  seed_generators(stream_seed(request_.seed, "dropout"), device_);
+  if (request_.optimizer_from.empty()) return;
+  const auto earlier = newest_checkpoint(request_.optimizer_from, [this](const std::string& text) { warn(text); });
+  if (!earlier)
+    fail(ExitCode::run_failed, "{} holds no checkpoint, whose optimizer was to go on; --from prune trains again",
+         request_.optimizer_from.string());
+  optimizer_.load_state(read_tensors(*earlier / "optimizer.safetensors"), earlier->string());
 }
 
 void Trainer::restore(const fs::path& checkpoint) {

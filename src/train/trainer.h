@@ -35,6 +35,7 @@ struct TrainRequest {
   TrainOptions options;
   HeadSet removed = {};                              // heads whose gates are 0 throughout
   fs::path folder = {};                              // of the checkpoints; empty = none are kept
+  fs::path optimizer_from = {};                      // folder of an earlier training whose optimizer state goes on
   uint64_t seed = 0;                                 // of the data order and of dropout
   std::string config_yaml = {};                      // stored with every checkpoint
   std::function<void(int64_t)> on_step = {};         // before the first step and after each: the model has its weights

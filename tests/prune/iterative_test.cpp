@@ -164,3 +164,53 @@ TEST_CASE("iterative says which fine-tuned points keep their weights", "[prune]"
   }
   CHECK_THROWS_WITH(make_rule("{iterative: {keep_weights: last}}"), ContainsSubstring("without fine_tune_steps"));
 }
+
+TEST_CASE("a control trains the intact model for the same steps, once for all methods", "[prune]") {
+  const Blocks blocks = encoder_blocks({2, 2});
+  HeadsOnly model(blocks);
+  NotingHost host(blocks, interacting);
+  const auto rule = make_rule("{iterative: {heads_per_step: 2, fine_tune_steps: 7, control: true}}");
+  const SweepPlan plan = rule->plan(blocks, {{"gradient_l1", 1}, {"random", 3}});
+  CHECK(plan.points == 4 * 3 + 2);
+  CHECK(plan.train_steps == 7 * 2 * (4 + 1));
+  rule->run(iterative_input(model, host));
+  REQUIRE(host.points.size() == 3 + 2);
+  for (int64_t step = 1; step <= 2; ++step) {
+    const PlannedPoint& point = host.points[static_cast<size_t>(2 + step)];
+    CHECK(point.removed.empty());
+    CHECK(point.step == step);
+    CHECK(point.spec.control_steps == 7 * step);
+    CHECK(point.spec.method.empty());
+    CHECK((point.fine_tuned && point.backward == 7 * step));
+    CHECK(host.trained_at_point[static_cast<size_t>(2 + step)] == 7 * step);
+  }
+  CHECK_FALSE(host.points[3].spec == host.points[4].spec);
+  CHECK(host.calls.back() == "train again/control/step-002 7 without 0");
+  CHECK(model.steps_trained == 0);  // later sweeps start from the intact model
+  // Nothing is trained again for what is there.
+  host.known = host.points;
+  host.points.clear();
+  host.calls.clear();
+  rule->run(iterative_input(model, host));
+  CHECK(host.points.empty());
+  CHECK_THROWS_WITH(make_rule("{iterative: {control: true}}"), ContainsSubstring("no training to control for"));
+}
+
+TEST_CASE("the optimizer starts anew at each step, or carries on", "[prune]") {
+  const Blocks blocks = encoder_blocks({2, 2});
+  HeadsOnly model(blocks);
+  const auto trainings = [&](const std::string& options) {
+    NotingHost host(blocks, interacting);
+    make_rule("{iterative: {heads_per_step: 2, fine_tune_steps: 7" + options + "}}")->run(iterative_input(model, host));
+    std::vector<std::string> calls;
+    for (const std::string& call : host.calls)
+      if (call.starts_with("train")) calls.push_back(call);
+    return calls;
+  };
+  CHECK(trainings("") == std::vector<std::string>{"train again/gradient_l1-0/step-001 7 without 2",
+                                                  "train again/gradient_l1-0/step-002 7 without 4"});
+  CHECK(trainings(", optimizer: carry_on") ==
+        std::vector<std::string>{"train again/gradient_l1-0/step-001 7 without 2",
+                                 "train again/gradient_l1-0/step-002 7 without 4 after again/gradient_l1-0/step-001"});
+  CHECK_THROWS_WITH(make_rule("{iterative: {optimizer: carry_on}}"), ContainsSubstring("nothing is trained"));
+}

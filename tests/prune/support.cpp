@@ -57,11 +57,11 @@ Importance NotingHost::score_again(Model& model, const std::string& method, int6
   return scores_now(removed, dynamic_cast<HeadsOnly&>(model).steps_trained);
 }
 
-std::pair<int64_t, int64_t> NotingHost::fine_tune(Model& model, const HeadSet& removed, int64_t steps,
-                                                  const std::string& name) {
-  calls.push_back(fmt::format("train {} {} without {}", name, steps, removed.size()));
-  dynamic_cast<HeadsOnly&>(model).steps_trained += steps;
-  return {steps, steps};
+std::pair<int64_t, int64_t> NotingHost::fine_tune(Model& model, const HeadSet& removed, const FineTuning& how) {
+  calls.push_back(fmt::format("train {} {} without {}", how.name, how.steps, removed.size()));
+  if (!how.goes_on_from.empty()) calls.back() += " after " + how.goes_on_from;
+  dynamic_cast<HeadsOnly&>(model).steps_trained += how.steps;
+  return {how.steps, how.steps};
 }
 
 SelectValues NotingHost::select(const std::vector<HeadSet>& masks) {

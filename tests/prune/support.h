@@ -49,8 +49,7 @@ class NotingHost final : public SweepHost, public SensitivityHost {
   Importance intact_scores(const std::string& method, int64_t draw) override;
   Importance score_again(Model& model, const std::string& method, int64_t draw, const HeadSet& removed,
                          const std::string& sweep, int64_t step) override;
-  std::pair<int64_t, int64_t> fine_tune(Model& model, const HeadSet& removed, int64_t steps,
-                                        const std::string& name) override;
+  std::pair<int64_t, int64_t> fine_tune(Model& model, const HeadSet& removed, const FineTuning& how) override;
   SelectValues select(const std::vector<HeadSet>& masks) override;
 
   std::vector<PlannedPoint> points;       // evaluated now

@@ -26,6 +26,7 @@ struct TrainRun {
                   .options = options,
                   .removed = removed,
                   .folder = folder,
+                  .optimizer_from = optimizer_from,
                   .seed = 5,
                   .config_yaml = "name: test\n",
                   .evaluate = evaluate,
@@ -49,7 +50,7 @@ struct TrainRun {
   Dataset dataset;
   TrainOptions options;
   HeadSet removed;
-  fs::path folder;
+  fs::path folder, optimizer_from;
   bool evaluate = true;
   std::function<void(const TrainPoint&)> on_point;
   std::vector<TrainPoint> points;

@@ -240,6 +240,35 @@ TEST_CASE("a removed head gets no gradient and stays as it was; the others learn
   CHECK_FALSE(torch::equal(run.model.value.index({Slice(), Slice(0, 2)}), before.value.index({Slice(), Slice(0, 2)})));
 }
 
+TEST_CASE("a training whose optimizer goes on is the continuation of the one before", "[train]") {
+  TestFolder folder;
+  TrainOptions options = steps(4);
+  options.per_device_train_batch_size = 6;  // all examples: their order plays no part
+  options.lr_scheduler_type = LrScheduler::constant;
+  TrainRun first(options), whole(options);
+  first.evaluate = whole.evaluate = false;
+  first.folder = folder / "first";
+  first.run();
+  whole.options.max_steps = 8;
+  whole.run();
+  const auto second = [&](const fs::path& from) {
+    TrainRun run(options);
+    run.evaluate = false;
+    load_state(run.model, state(first.model), "the first training");
+    run.optimizer_from = from;
+    run.run();
+    double most = 0;
+    for (const auto& [name, tensor] : state(run.model))
+      most = std::max(most, (tensor - state(whole.model).at(name)).abs().max().item<double>());
+    return most;
+  };
+  CHECK(second(folder / "first") < 1e-12);
+  CHECK(second({}) > 1e-4);  // fresh moments go another way
+  TrainRun lost(options);
+  lost.optimizer_from = folder / "nowhere";
+  CHECK_THAT(failure(lost), ContainsSubstring("holds no checkpoint"));
+}
+
 TEST_CASE("a training without examples is refused", "[train]") {
   TrainRun run(steps(1), 0, {});
   CHECK_THAT(failure(run), ContainsSubstring("no examples"));
