@@ -189,7 +189,7 @@ Json controls_json(const Record& record) {
   for (const std::string& sweep : sweeps) {
     for (const PointGroup& point : control_groups(record, sweep)) {
       Json json = {{"sweep", sweep}, {"fine_tuning_steps", *point.first().spec.control_steps}};
-      for (const auto& [key, value] : curve_point_json(point).items()) json[key] = value;
+      json.update(curve_point_json(point));
       list.push_back(std::move(json));
     }
   }
@@ -203,7 +203,7 @@ Json masks_json(const Record& record) {
       Json json;
       json["sweep"] = masks.sweep;
       json["name"] = point.first().spec.name;
-      for (const auto& [key, value] : curve_point_json(point).items()) json[key] = value;
+      json.update(curve_point_json(point));
       list.push_back(std::move(json));
     }
   }

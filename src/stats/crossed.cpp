@@ -92,9 +92,7 @@ Estimate crossed_estimate(const Crossed& crossed, const MetricInfo& metric) {
   if (!crossed.known() || !std::isfinite(crossed.value)) return estimate;
   const double error = std::sqrt(crossed.variance());
   estimate.stderr_ = error;
-  RangedValue ranged{.value = crossed.value,
-                     .variance = crossed.variance(),
-                     .quantile = error > 0 ? crossed.half_width(0.05) / error : kNormal95};
+  RangedValue ranged{.value = crossed.value, .variance = crossed.variance(), .half_width = crossed.half_width(0.05)};
   if (metric.proportion && crossed.n > 0) {
     ranged.least_n = static_cast<double>(crossed.n);
     ranged.most_n = static_cast<double>(crossed.n * crossed.repetitions);

@@ -57,23 +57,32 @@ double sample_sd(std::span<const double> values) {
 }
 
 std::optional<std::array<double, 2>> interval_in_range(const RangedValue& value, const MetricRange& range) {
-  const double width = range.high - range.low;
+  const double error = std::sqrt(value.variance);
+  const double half = value.half_width > 0 ? value.half_width : kNormal95 * error;
+  const std::array<double, 2> plain = {value.value - half, value.value + half};
+  std::array<double, 2> normal{}, wide{};  // by the normal quantile, and by the one that half_width stands for
+  const double width = range.high - range.low, distance = value.value - range.low;
   if (std::isfinite(width)) {
-    const double p = (value.value - range.low) / width, spread = p * (1 - p);
+    const double p = distance / width, spread = p * (1 - p);
     double n = value.variance > 0 ? spread * width * width / value.variance : value.most_n;
     if (value.most_n > 0) n = std::min(n, value.most_n);
     if (!(spread > 0)) n = value.least_n;
     if (!(n > 0)) return std::nullopt;
-    const std::array<double, 2> scaled = score_interval(p, n, value.quantile);
-    return std::array<double, 2>{range.low + width * scaled[0], range.low + width * scaled[1]};
+    normal = score_interval(p, n, kNormal95);
+    wide = score_interval(p, n, error > 0 ? half / error : kNormal95);
+    for (std::array<double, 2>* one : {&normal, &wide})
+      for (double& end : *one) end = range.low + width * end;
+  } else {
+    if (!(half > 0)) return std::nullopt;
+    if (!std::isfinite(range.low)) return plain;
+    if (!(distance > 0)) return std::nullopt;
+    const double factor = std::exp(kNormal95 * error / distance), more = std::exp(half / distance);
+    normal = {range.low + distance / factor, range.low + distance * factor};
+    wide = {range.low + distance / more, range.low + distance * more};
   }
-  const double half = value.quantile * std::sqrt(value.variance);
-  if (!(half > 0)) return std::nullopt;
-  if (!std::isfinite(range.low)) return std::array<double, 2>{value.value - half, value.value + half};
-  const double distance = value.value - range.low;
-  if (!(distance > 0)) return std::nullopt;
-  const double factor = std::exp(half / distance);
-  return std::array<double, 2>{range.low + distance / factor, range.low + distance * factor};
+  if (!(half > kNormal95 * error)) return normal;
+  return std::array<double, 2>{std::min(normal[0], std::max(plain[0], wide[0])),
+                               std::max(normal[1], std::min(plain[1], wide[1]))};
 }
 
 Estimate mean_estimate(std::span<const double> values, const MetricRange& range) {

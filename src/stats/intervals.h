@@ -35,7 +35,8 @@ double sample_sd(std::span<const double> values);
 struct RangedValue {
   double value = 0;
   double variance = 0;  // of the value
-  double quantile = kNormal95;
+  /// Half of the 95 % interval that the value would have in an endless range; 0: kNormal95 sqrt(variance).
+  double half_width = 0;
   /// Of a proportion: how many independent zeros and ones it is made of, at least (where all are alike and the variance
   /// says nothing) and at most.
   double least_n = 0, most_n = 0;
@@ -43,8 +44,10 @@ struct RangedValue {
 
 /// 95 % interval that stays in `range`. A range with two ends: Wilson's score interval with the effective number of
 /// examples p (1 - p) / variance, p being the place in the range (Kott and Carr 1997, for survey means). One end: normal
-/// on the logarithm of the distance from it. None: value -+ quantile sqrt(variance). Nothing where the value stands at an
-/// end and least_n is 0, or the variance is 0 inside: examples that are all alike say nothing of others.
+/// on the logarithm of the distance from it. None: value -+ half_width. Where half_width is more than the normal one (few
+/// degrees of freedom) either side reaches further, to value -+ half_width or to where that interval goes with
+/// half_width / sqrt(variance) as its quantile, whichever is nearer. Nothing where the value stands at an end and least_n
+/// is 0, or the variance is 0 inside: examples that are all alike say nothing of others.
 std::optional<std::array<double, 2>> interval_in_range(const RangedValue& value, const MetricRange& range);
 
 }  // namespace headprune

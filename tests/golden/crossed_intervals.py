@@ -31,20 +31,29 @@ def wilson(p, n, z):
     return centre - half, centre + half
 
 
+def reached(value, half, normal, wide):
+    """Few degrees of freedom: each side goes beyond the normal interval, by the nearer of two ways."""
+    return min(normal[0], max(value - half, wide[0])), max(normal[1], min(value + half, wide[1]))
+
+
+Z = stats.norm.ppf(0.975)
+
 # 3 seeds, 20 examples: seed s fails example i where (7 i + 3 s) % 20 < 5 + s or i < 2.
 x = np.array([[0.0 if (7 * i + 3 * s) % 20 < 5 + s or i < 2 else 1.0 for i in range(20)] for s in range(3)])
 mean, seeds, examples = crossed(x)
-t = half_width(x, 0.05) / np.sqrt(seeds + examples)
+half, error = half_width(x, 0.05), np.sqrt(seeds + examples)
 n_effective = min(mean * (1 - mean) / (seeds + examples), 60)
 print("proportion", repr(mean), repr(seeds), repr(examples))
-print("  wilson", *map(repr, wilson(mean, n_effective, t)))
+print("  wilson", *map(repr, reached(mean, half, wilson(mean, n_effective, Z), wilson(mean, n_effective, half / error))))
 
 # Losses, 4 seeds, 12 examples.
 y = np.array([[0.5 + 0.1 * s + 0.05 * ((5 * i + 2 * s) % 7) + 0.02 * i for i in range(12)] for s in range(4)])
 mean, seeds, examples = crossed(y)
 half = half_width(y, 0.05)
 print("loss", repr(mean), repr(seeds), repr(examples))
-print("  log", repr(mean * np.exp(-half / mean)), repr(mean * np.exp(half / mean)))
+error = np.sqrt(seeds + examples)
+logs = [(mean * np.exp(-h / mean), mean * np.exp(h / mean)) for h in (Z * error, half)]
+print("  log", *map(repr, reached(mean, half, *logs)))
 delta = y - 0.8
 mean, seeds, examples = crossed(delta)
 p = optimize.brentq(lambda alpha: half_width(delta, alpha) - abs(mean), 1e-9, 0.999999)

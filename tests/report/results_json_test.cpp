@@ -217,3 +217,26 @@ TEST_CASE("an empty record gives a valid file", "[results]") {
   CHECK(json["state"] == "queued");
   CHECK(dump_json_file(metrics_of(Record())) == dump_json_file(Json::object()));
 }
+
+TEST_CASE("masks listed by hand and controls are in results.json under their names", "[results]") {
+  Record record = one_seed();
+  PointSpec spec = sweep_spec(1, "", 0, 2);
+  spec.draw.reset();
+  spec.sweep = spec.rule = "from_file";
+  spec.name = "no_first";
+  record.points["f1"] = point("f1", spec, {0.7, 0.5, -0.2, 0.01});
+  spec.name.clear();
+  spec.heads_removed = 0;
+  spec.sweep = "one_shot";
+  spec.control_steps = 40;
+  record.points["f2"] = point("f2", spec, {0.91, 0.5, 0.01, 0.5});
+  const Json pruning = results_of(record)["pruning"];
+  REQUIRE(pruning["masks"].size() == 1);
+  CHECK(pruning["masks"][0]["name"] == "no_first");
+  CHECK(pruning["masks"][0]["metrics"]["accuracy"]["value"].get<double>() == Approx(0.7));
+  REQUIRE(pruning["controls"].size() == 1);
+  CHECK(pruning["controls"][0]["fine_tuning_steps"] == 40);
+  const Json metrics = metrics_of(record);
+  CHECK(metrics["mask/from_file/no_first/accuracy"].get<double>() == Approx(0.7));
+  CHECK(metrics["control/one_shot/steps_40/accuracy"].get<double>() == Approx(0.91));
+}

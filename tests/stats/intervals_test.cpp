@@ -84,6 +84,15 @@ TEST_CASE("intervals stay in the range of their metric", "[stats]") {
   const auto plain = interval_in_range({.value = 0.9, .variance = 0.9 * 0.1 / 200}, {0, 1});
   CHECK(plain.value()[0] == Approx(wilson(180, 200).ci95.value()[0]).epsilon(1e-12));
   CHECK(plain.value()[1] == Approx(wilson(180, 200).ci95.value()[1]).epsilon(1e-12));
+  // Few degrees of freedom: further than the normal interval, to the nearer of two ends, and not past the range.
+  const auto few = interval_in_range({.value = 0.9995, .variance = 7e-7, .half_width = 0.0076}, {0, 1});
+  CHECK(few.value()[0] == Approx(0.9995 - 0.0076));
+  CHECK((few.value()[1] <= 1 && few.value()[1] > 0.9995));
+  const auto far = interval_in_range({.value = 0.6, .variance = 0.0063, .half_width = 1}, {0, 1});
+  CHECK((far.value()[0] > 0 && far.value()[1] < 1));
+  const auto small_loss = interval_in_range({.value = 0.6, .variance = 0.01, .half_width = 1.27}, loss);
+  CHECK(small_loss.value()[0] > 0);
+  CHECK(small_loss.value()[1] == Approx(1.87));
   // Examples that are all alike say nothing of others, unless they are zeros and ones.
   CHECK_FALSE(interval_in_range({.value = 1, .variance = 0}, {-1, 1}));
   CHECK_FALSE(interval_in_range({.value = 0.3, .variance = 0}, none));

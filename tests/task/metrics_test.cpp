@@ -35,7 +35,10 @@ Outcomes predictions(const std::vector<int64_t>& targets, const std::vector<int6
 
 Outcomes losses(const std::vector<double>& values, const std::vector<double>& weights) {
   Outcomes all(values.size());
-  for (size_t i = 0; i < values.size(); ++i) all[i].loss = values[i], all[i].weight = weights[i];
+  for (size_t i = 0; i < values.size(); ++i) {
+    all[i].loss = values[i], all[i].weight = weights[i];
+    all[i].characters = all[i].bytes = static_cast<int64_t>(weights[i]);  // as if each token were a character
+  }
   return all;
 }
 

@@ -99,7 +99,7 @@ TEST_CASE("correlations are 0 where all predictions are equal but for rounding",
   const auto all = regression()->evaluate({.outcomes = outcomes_of(kNumbers, constant), .bootstrap_iters = 200});
   CHECK(all[0].estimate.value == 0);
   CHECK(all[1].estimate.value == 0);
-  CHECK(*all[1].estimate.stderr_ == 0);
+  CHECK_FALSE(all[1].estimate.stderr_);  // every resample gives 0: nothing says how sure that is
   constant[3] = 2.6;
   CHECK(regression("[pearson]")->choice_value(outcomes_of(kNumbers, constant)) != 0);
 }
