@@ -38,6 +38,10 @@ class ModelFamily {
   virtual std::optional<std::filesystem::path> load_path() const = 0;
   /// Initialised, or loaded. Throws Error(run_failed) when a loaded folder does not fit.
   virtual std::shared_ptr<Model> build(const ModelInput& input) const = 0;
+  /// The same without memory and values, from headers of files: refuses what build() refuses, before any work.
+  virtual std::shared_ptr<Model> outline(const ModelInput& input) const = 0;
+  /// Sizes of a loaded model, as its folder has them; null where none is loaded.
+  virtual Json loaded_sizes() const { return {}; }
 };
 
 }  // namespace headprune

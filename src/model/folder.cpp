@@ -8,6 +8,7 @@
 #include "core/files.h"
 #include "core/safetensors.h"
 #include "core/text.h"
+#include "model/blank.h"
 #include "model/checkpoint.h"
 #include "model/weight_files.h"
 
@@ -144,11 +145,18 @@ std::string ModelFolder::model_type() const {
   return origin ? origin->layout->model_type() : headprune::model_type(config.architecture);
 }
 
+namespace {
+
+/// Tensors of the folder's files under the names of the model.
+NamedTensors as_ours(const ModelFolder& folder, const TransformerModel& model, NamedTensors file, bool new_task_head) {
+  if (!folder.origin) return file;
+  return from_hf_tensors(*folder.origin->layout, model, file, {folder.path.string(), new_task_head});
+}
+
+}  // namespace
+
 void load_weights(const ModelFolder& folder, TransformerModel& model, bool new_task_head) {
-  const NamedTensors file = read_weights(folder.path);
-  const std::string where = folder.path.string();
-  load_state(model, folder.origin ? from_hf_tensors(*folder.origin->layout, model, file, {where, new_task_head}) : file,
-             where);
+  load_state(model, as_ours(folder, model, read_weights(folder.path), new_task_head), folder.path.string());
 }
 
 namespace {
@@ -184,10 +192,35 @@ std::shared_ptr<TransformerModel> load_model(const ModelFolder& folder, torch::D
   return model;
 }
 
-std::shared_ptr<Model> build_loaded(ModelFolder folder, const ModelInput& input) {
+namespace {
+
+/// Makes the folder one for these data, or refuses it. True where the task head is a new one.
+bool fit(ModelFolder& folder, const ModelInput& input) {
   const bool new_task_head = input.trains && folder.origin && !has_task_head(folder);
   if (new_task_head) start_task_head(folder, input);
   check_fit(folder, input);
+  return new_task_head;
+}
+
+}  // namespace
+
+std::shared_ptr<Model> outline_loaded(ModelFolder folder, const ModelInput& input) {
+  const bool new_task_head = fit(folder, input);
+  const WithoutMemory outline;
+  const auto model = empty_model(folder);
+  check_state(*model, as_ours(folder, *model, read_weight_outlines(folder.path), new_task_head), folder.path.string());
+  model->remove_heads(folder.removed);
+  return model;
+}
+
+Json sizes_json(const ModelFolder& folder) {
+  Json sizes = config_json(folder.config);
+  if (!folder.removed.empty()) sizes["heads_removed"] = folder.removed.size();
+  return sizes;
+}
+
+std::shared_ptr<Model> build_loaded(ModelFolder folder, const ModelInput& input) {
+  const bool new_task_head = fit(folder, input);
   const auto model = empty_model(folder);
   if (new_task_head) initialise(*model, input.seed);
   load_weights(folder, *model, new_task_head);

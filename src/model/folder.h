@@ -44,6 +44,10 @@ void load_weights(const ModelFolder& folder, TransformerModel& model, bool new_t
 /// The model of a folder in training mode, checked to fit the data: tokens, labels, positions. Where the experiment
 /// trains, a checkpoint without a task head gets one, initialised from the seed. Throws Error(run_failed).
 std::shared_ptr<Model> build_loaded(ModelFolder folder, const ModelInput& input);
+/// The same without memory and values, from config.json and the headers of the weights.
+std::shared_ptr<Model> outline_loaded(ModelFolder folder, const ModelInput& input);
+/// The sizes of the folder's model, with how many of its heads are gone.
+Json sizes_json(const ModelFolder& folder);
 
 /// What `headprune inspect` shows of a model folder.
 struct ModelSummary {

@@ -27,10 +27,16 @@ int64_t HfFamily::parameter_estimate(const ModelInput& /*input*/) const {
   return summarise_model_folder(options_.path).parameters;
 }
 
-std::shared_ptr<Model> HfFamily::build(const ModelInput& input) const {
-  ModelFolder folder = folder_of_type(options_.path, model_type());
-  if (options_.dropout) folder.config.dropout = *options_.dropout;
-  return build_loaded(std::move(folder), input);
+std::shared_ptr<Model> HfFamily::build(const ModelInput& input) const { return build_loaded(folder(), input); }
+
+std::shared_ptr<Model> HfFamily::outline(const ModelInput& input) const { return outline_loaded(folder(), input); }
+
+Json HfFamily::loaded_sizes() const { return sizes_json(folder()); }
+
+ModelFolder HfFamily::folder() const {
+  ModelFolder found = folder_of_type(options_.path, model_type());
+  if (options_.dropout) found.config.dropout = *options_.dropout;
+  return found;
 }
 
 }  // namespace headprune

@@ -58,7 +58,11 @@ struct TransformerConfig {
   int64_t max_length = 0;
   int64_t position_offset = 0;  // rows of learned positions before the first that is used
   int64_t token_types = 0;      // 0: the model knows none
-  int64_t outputs = 0;          // classifier: labels
+  /// Positions do not count this token: wherever it stands, its position is the row before the first that is used, and
+  /// those behind it move up. RoBERTa's padding; -1: every token counts. Not in config.json of this program's families.
+  int64_t uncounted_token = -1;
+  bool ignores_token_types = false;  // every token is of type 0, whatever the data say
+  int64_t outputs = 0;               // classifier: labels
 
   template <class V>
   void fields(V& v) {

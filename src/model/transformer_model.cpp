@@ -190,6 +190,7 @@ EmbeddingConfig TransformerModel::embedding_config(int64_t vocabulary_size) cons
           .max_length = config_.max_length,
           .position_offset = config_.position_offset,
           .token_types = config_.token_types,
+          .uncounted_token = config_.uncounted_token,
           .scale = config_.scale_embeddings};
 }
 

@@ -17,6 +17,16 @@ std::string options_line(const Json& options) {
   return join(parts, ",");
 }
 
+/// The options of a model that is trained from them; of a loaded one, what was loaded.
+Json model_description(const Experiment& experiment) {
+  const Json sizes = experiment.model.make()->loaded_sizes();
+  Json description = experiment.model.options_json();
+  if (sizes.is_null()) return description;
+  description.erase("dropout");  // the folder's or the option's: among the sizes
+  for (const auto& [key, value] : sizes.items()) description[key] = value;
+  return description;
+}
+
 SplitFact split_fact(const char* role, const Split& split, const Dataset& dataset) {
   SplitFact fact;
   if (const auto note = dataset.part_notes.find(split.name); note != dataset.part_notes.end()) fact.note = note->second;
@@ -43,7 +53,7 @@ RunFacts run_facts(const Experiment& experiment, const Dataset& dataset) {
         {metric.name, metric.higher_is_better, signature == signatures.end() ? "" : signature->second});
   }
   facts.model = experiment.model.name();
-  facts.model_args = options_line(experiment.model.options_json());
+  facts.model_args = options_line(model_description(experiment));
   facts.blocks = experiment.model.make()->blocks();
   facts.seeds = experiment.seeds;
   for (const auto& item : experiment.score.methods)

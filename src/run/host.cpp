@@ -145,8 +145,12 @@ void Host::measure(Model& model, const PlannedPoint& point, PointResult& result)
     return MaskEvaluator(model, *workspace_.task, workspace_.report_batches, /*memory=*/0)
         .evaluate(point.removed, workspace_.dataset.tokenizer.get());
   };
-  const Outcomes outcomes = &model == intact_.model().get() ? intact_.evaluate(point.removed) : own_weights();
-  passes_.forward += static_cast<int64_t>(workspace_.report_batches.size());
+  const bool intact_weights = &model == intact_.model().get();
+  const bool known = intact_weights && point.removed.empty() && intact_.knows_base();
+  const Outcomes outcomes = intact_weights ? intact_.evaluate(point.removed) : own_weights();
+  // What is known costs nothing; a continued run computes its base once more.
+  const int64_t evaluations = (known ? 0 : 1) + (is_base || intact_.knows_base() ? 0 : 1);
+  passes_.forward += evaluations * static_cast<int64_t>(workspace_.report_batches.size());
   result.metrics = workspace_.task->evaluate({.outcomes = outcomes,
                                               .base = is_base ? nullptr : &intact_.base(),
                                               .bootstrap_iters = workspace_.experiment.report.bootstrap_iters,
@@ -208,6 +212,8 @@ std::pair<int64_t, int64_t> Host::fine_tune(Model& model, const HeadSet& removed
                                      .config_yaml = workspace_.config_yaml,
                                      .evaluate = false,
                                      .sink = [this](const TrainPoint&) { workspace_.status.heartbeat(); }});
+  passes_.forward += trained.forward;
+  passes_.backward += trained.backward;
   return {trained.forward, trained.backward};
 }
 

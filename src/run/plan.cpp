@@ -37,8 +37,9 @@ void check_steps(const std::map<int64_t, std::string>& steps, const Experiment& 
 
 }  // namespace
 
-ModelInput model_input(const Dataset& dataset) {
+ModelInput model_input(const Experiment& experiment, const Dataset& dataset) {
   ModelInput input;
+  input.trains = experiment.train.has_value();
   input.vocabulary_size = dataset.tokenizer->size();
   if (const auto* both = dynamic_cast<const TranslationTokenizer*>(dataset.tokenizer.get()); both && !both->joint())
     input.target_vocabulary_size = both->target_size();
@@ -74,7 +75,7 @@ ExperimentPlan plan_experiment(const Experiment& experiment, const Dataset& data
   const int64_t select_batches = batch_count(size_of(dataset.select), experiment.score.batch_size);
   const int64_t report_batches = batch_count(size_of(dataset.report), experiment.score.batch_size);
   plan.heads = static_cast<int64_t>(all_heads(blocks).size());
-  plan.params = family->parameter_estimate(model_input(dataset));
+  plan.params = family->parameter_estimate(model_input(experiment, dataset));
 
   plan.points = 1;  // the base
   int64_t kept_models = 0;

@@ -30,7 +30,7 @@ ExperimentPlan plan_experiment(const Experiment& experiment, const Dataset& data
 void check_disk(const ExperimentPlan& plan, const std::filesystem::path& folder);
 
 /// What a model must fit; seed and device are left to the caller.
-ModelInput model_input(const Dataset& dataset);
+ModelInput model_input(const Experiment& experiment, const Dataset& dataset);
 
 /// Every file that the experiment depends on: data and a loaded model.
 std::vector<InputFile> experiment_inputs(const Experiment& experiment);
