@@ -108,7 +108,9 @@ class TsvSource : public DataSource {
       v("label", label,
         "column of what is to be predicted, a label or (task regression) a number, by name or by number from 0",
         not_empty);
-      v("labels", labels, "all labels, in the order of the model's outputs; empty: those of the train part, sorted");
+      v("labels", labels,
+        "all labels, in the order of the model's outputs; empty: those of the train part, sorted, or of a loaded "
+        "classifier, paired by name (the same; or but for case and spaces at its ends) or by number");
       v("unit", unit,
         "what a token is: word (split at white space), character or byte; absent: word, or what a loaded model brings");
       v("vocabulary_size", vocabulary_size,
@@ -132,10 +134,10 @@ class TsvSource : public DataSource {
   bool needed(Part part) const;
   PartRows read_part(Part part) const;
   void cut_part(Part part, AllRows& all, uint64_t seed, Dataset& dataset) const;
-  std::vector<std::string> collect_labels(const PartRows& train) const;
+  LabelAnswer settle(const AllRows& rows, const LoadInput& input) const;
   std::shared_ptr<const Tokenizer> tokenizer(const PartRows& train, const LoadInput& input) const;
-  std::vector<Example> encode(Part part, const PartRows& rows, Dataset& dataset) const;
-  void add_labels(std::vector<Example>& examples, const PartRows& rows, const Dataset& dataset) const;
+  std::vector<Example> encode(Part part, const PartRows& rows, const LabelAnswer& labels, Dataset& dataset) const;
+  void add_labels(std::vector<Example>& examples, const PartRows& rows, const LabelAnswer& labels) const;
   void add_numbers(std::vector<Example>& examples, const PartRows& rows) const;
   void require_difference(const PartRows& train, DataKind kind) const;
   std::string text_of(const TsvRow& row, size_t column) const {
@@ -256,11 +258,19 @@ void TsvSource::cut_part(Part part, AllRows& all, uint64_t seed, Dataset& datase
   warn(dataset, note);
 }
 
-std::vector<std::string> TsvSource::collect_labels(const PartRows& train) const {
-  if (!options_.labels.empty()) return options_.labels;
-  std::set<std::string> labels;
-  for (const TsvRow& row : train.rows) labels.insert(row.cells[train.label_column]);
-  return {labels.begin(), labels.end()};
+LabelAnswer TsvSource::settle(const AllRows& rows, const LoadInput& input) const {
+  std::set<std::string> trained, found;
+  for (const Part part : kParts)
+    for (const TsvRow& row : rows[static_cast<size_t>(part)].rows) {
+      const std::string& label = row.cells[rows[static_cast<size_t>(part)].label_column];
+      found.insert(label);
+      if (part == Part::train) trained.insert(label);
+    }
+  return settle_labels({.trained = {trained.begin(), trained.end()},
+                        .found = {found.begin(), found.end()},
+                        .listed = options_.labels,
+                        .trains = input.trains,
+                        .model = input.model});
 }
 
 /// A column that says the same of every example is most likely the wrong one.
@@ -273,16 +283,14 @@ void TsvSource::require_difference(const PartRows& train, DataKind kind) const {
          train.file.string(), kind == DataKind::labelled ? "label" : "number", options_.label);
 }
 
-void TsvSource::add_labels(std::vector<Example>& examples, const PartRows& rows, const Dataset& dataset) const {
-  std::unordered_map<std::string, int64_t> label_ids;
-  for (const std::string& label : dataset.labels) label_ids.emplace(label, static_cast<int64_t>(label_ids.size()));
+void TsvSource::add_labels(std::vector<Example>& examples, const PartRows& rows, const LabelAnswer& labels) const {
   for (size_t i = 0; i < examples.size(); ++i) {
     const std::string& label = rows.rows[i].cells[rows.label_column];
-    const auto id = label_ids.find(label);
-    if (id == label_ids.end())
+    const auto output = labels.outputs.find(label);
+    if (output == labels.outputs.end())
       fail(ExitCode::run_failed, "{}: unknown label '{}'; {} {}", rows.place(rows.rows[i]), label,
-           options_.labels.empty() ? "the train part has" : "data.labels has", join(dataset.labels, ", "));
-    examples[i].label = id->second;
+           options_.labels.empty() ? "the train part has" : "data.labels has", join_some(labels.names, ", ", 20));
+    examples[i].label = output->second;
   }
 }
 
@@ -314,7 +322,8 @@ std::shared_ptr<const Tokenizer> TsvSource::tokenizer(const PartRows& train, con
   return std::make_shared<const Vocabulary>(Vocabulary::build(unit, counts, options_.vocabulary_size));
 }
 
-std::vector<Example> TsvSource::encode(Part part, const PartRows& rows, Dataset& dataset) const {
+std::vector<Example> TsvSource::encode(Part part, const PartRows& rows, const LabelAnswer& labels,
+                                       Dataset& dataset) const {
   const Tokenizer& tokenizer = *dataset.tokenizer;
   const SequenceForm form = tokenizer.form(rows.text_columns.size());
   std::vector<Example> examples;
@@ -336,7 +345,7 @@ std::vector<Example> TsvSource::encode(Part part, const PartRows& rows, Dataset&
   if (dataset.kind == DataKind::numbered)
     add_numbers(examples, rows);
   else
-    add_labels(examples, rows, dataset);
+    add_labels(examples, rows, labels);
   if (truncated > 0)
     warn(dataset, fmt::format("{} of {} {} examples are longer than data.max_length {} and were cut at their end",
                               truncated, examples.size(), enum_name(part), *options_.max_length));
@@ -367,11 +376,18 @@ Dataset TsvSource::load(const LoadInput& input) const {
 
   const PartRows& train = rows[static_cast<size_t>(Part::train)];
   require_difference(train, dataset.kind);
-  if (dataset.kind == DataKind::labelled) dataset.labels = collect_labels(train);
+  LabelAnswer labels;
+  if (dataset.kind == DataKind::labelled) {
+    labels = settle(rows, input);
+    dataset.labels = labels.names;
+    dataset.label_notes = labels.notes;
+    if (!labels.warning.empty()) warn(dataset, labels.warning);
+  }
   dataset.tokenizer = tokenizer(train, input);
   PartExamples examples;
   for (const Part part : kParts)
-    if (options_.roles.uses(part)) examples_of(examples, part) = encode(part, rows[static_cast<size_t>(part)], dataset);
+    if (options_.roles.uses(part))
+      examples_of(examples, part) = encode(part, rows[static_cast<size_t>(part)], labels, dataset);
   assign_roles(dataset, std::move(examples), options_.roles, input.seed);
   return dataset;
 }

@@ -9,10 +9,13 @@
 #include "core/safetensors.h"
 #include "core/text.h"
 #include "model/checkpoint.h"
+#include "model/label_names.h"
 #include "model/weight_files.h"
 
 namespace headprune {
 namespace {
+
+fs::path config_file(const ModelFolder& folder) { return folder.path / "config.json"; }
 
 /// The name of a pickle file in the folder, or "".
 std::string pickle_in(const fs::path& folder) {
@@ -35,15 +38,6 @@ void require_weights(const fs::path& folder) {
   fail(ExitCode::run_failed, "{}: model.safetensors is missing; give the folder of a saved model", folder.string());
 }
 
-/// Names of labels that the data has too, but at other outputs: every number would be wrong.
-void check_label_order(const ModelFolder& folder, const std::vector<std::string>& data) {
-  const std::multiset<std::string> ours(folder.labels.begin(), folder.labels.end()), theirs(data.begin(), data.end());
-  if (ours == theirs && folder.labels != data)
-    fail(ExitCode::run_failed,
-         "{}: the model's labels are {}, in another order than the data's {}; set data.labels: [{}]",
-         folder.path.string(), join(folder.labels, ", "), join(data, ", "), join(folder.labels, ", "));
-}
-
 /// One output is regression's.
 [[noreturn]] void refuse_outputs(const ModelFolder& folder, const ModelInput& input) {
   const std::string where = folder.path.string();
@@ -58,15 +52,18 @@ void check_label_order(const ModelFolder& folder, const std::vector<std::string>
          "{}: the model has one output, for regression, and the data {} labels; use task regression, or a model with "
          "that many labels",
          where, input.outputs);
-  fail(ExitCode::run_failed,
-       "{}: the model has {} labels and the data {}; use data with the labels that the model was trained with", where,
-       outputs, input.outputs);
+  fail(
+      ExitCode::run_failed,
+      "{}: the model has {} labels and the data {}; use data with the labels that the model was trained with, or add a "
+      "train section, which starts a new classifier",
+      where, outputs, input.outputs);
 }
 
-/// A checkpoint without a task head gets one for these data, also in what config.json says.
+/// A checkpoint without a task head for as many outputs gets one for these data, also in what config.json says.
 void start_task_head(ModelFolder& folder, const ModelInput& input) {
   folder.config.outputs = input.outputs;
   folder.labels = input.labels;
+  if (!folder.origin) return;
   Json config = folder.origin->config;
   config.erase("num_labels");
   config.erase("problem_type");
@@ -97,7 +94,7 @@ void check_fit(const ModelFolder& folder, const ModelInput& input) {
         "{}: the model has {} positions and the data sequences of {} tokens; set data.max_length (data.context_length) "
         "to at most {}",
         where, saved.max_length, input.max_length, saved.max_length);
-  check_label_order(folder, input.labels);
+  require_label_order({.names = folder.labels, .where = config_file(folder).string()}, input.labels);
 }
 
 }  // namespace
@@ -132,7 +129,7 @@ ModelFolder read_model_folder(const fs::path& path) {
   folder.removed = removed_from_json(json, folder.config, where);
   folder.zeroed = !folder.removed.empty() && json.contains("headprune") &&
                   json["headprune"].value("form", std::string()) == "zeroed";
-  folder.labels = labels_from_json(json);
+  if (folder.config.architecture == Architecture::encoder) folder.labels = labels_from_json(json, where);
   require_weights(path);
   if (fs::exists(path / "manifest.json"))
     if (const std::string problem = verify_manifest(path); !problem.empty())
@@ -145,8 +142,11 @@ std::string ModelFolder::model_type() const {
 }
 
 void load_weights(const ModelFolder& folder, TransformerModel& model, bool new_task_head) {
-  const NamedTensors file = read_weights(folder.path);
+  NamedTensors file = read_weights(folder.path);
   const std::string where = folder.path.string();
+  if (new_task_head && !folder.origin)
+    for (const auto& [name, tensor] : state(model))
+      if (name.starts_with("head.")) file[name] = tensor;
   load_state(model, folder.origin ? from_hf_tensors(*folder.origin->layout, model, file, {where, new_task_head}) : file,
              where);
 }
@@ -173,7 +173,22 @@ std::shared_ptr<TransformerModel> empty_model(const ModelFolder& folder) {
   return model;
 }
 
+/// Labels of data that the classifier has no outputs for: another number of them.
+bool other_labels(const ModelFolder& folder, const ModelInput& input) {
+  return folder.config.architecture == Architecture::encoder && folder.config.outputs > 1 && input.outputs > 1 &&
+         folder.config.outputs != input.outputs;
+}
+
 }  // namespace
+
+ModelLabels classifier_labels(const ModelFolder& folder) {
+  if (folder.config.architecture != Architecture::encoder || (folder.origin && !has_task_head(folder))) return {};
+  ModelLabels labels{.names = folder.labels, .where = config_file(folder).string()};
+  // Numbers are all that it calls them.
+  for (auto i = static_cast<int64_t>(labels.names.size()); i < folder.config.outputs; ++i)
+    labels.names.push_back(fmt::format("LABEL_{}", i));
+  return labels;
+}
 
 std::shared_ptr<TransformerModel> load_model(const ModelFolder& folder, torch::Device device) {
   const auto model = empty_model(folder);
@@ -185,7 +200,7 @@ std::shared_ptr<TransformerModel> load_model(const ModelFolder& folder, torch::D
 }
 
 std::shared_ptr<Model> build_loaded(ModelFolder folder, const ModelInput& input) {
-  const bool new_task_head = input.trains && folder.origin && !has_task_head(folder);
+  const bool new_task_head = input.trains && (other_labels(folder, input) || (folder.origin && !has_task_head(folder)));
   if (new_task_head) start_task_head(folder, input);
   check_fit(folder, input);
   const auto model = empty_model(folder);

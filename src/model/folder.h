@@ -26,6 +26,9 @@ struct ModelFolder {
   Blocks blocks() const { return transformer_blocks(config, removed); }
 };
 
+/// The outputs of the folder's classifier; none where it has none, or is no classifier.
+ModelLabels classifier_labels(const ModelFolder& folder);
+
 /// Whether `path` looks like a model folder of any family: a folder with a config.json.
 bool is_model_folder(const std::filesystem::path& path);
 
@@ -42,7 +45,8 @@ std::shared_ptr<TransformerModel> load_model(const ModelFolder& folder, torch::D
 void load_weights(const ModelFolder& folder, TransformerModel& model, bool new_task_head = false);
 
 /// The model of a folder in training mode, checked to fit the data: tokens, labels, positions. Where the experiment
-/// trains, a checkpoint without a task head gets one, initialised from the seed. Throws Error(run_failed).
+/// trains, a checkpoint without a task head, or with one for another number of labels, gets one, initialised from the
+/// seed. Throws Error(run_failed).
 std::shared_ptr<Model> build_loaded(ModelFolder folder, const ModelInput& input);
 
 /// What `headprune inspect` shows of a model folder.

@@ -27,6 +27,8 @@ int64_t HfFamily::parameter_estimate(const ModelInput& /*input*/) const {
   return summarise_model_folder(options_.path).parameters;
 }
 
+ModelLabels HfFamily::labels() const { return classifier_labels(folder_of_type(options_.path, model_type())); }
+
 std::shared_ptr<Model> HfFamily::build(const ModelInput& input) const {
   ModelFolder folder = folder_of_type(options_.path, model_type());
   if (options_.dropout) folder.config.dropout = *options_.dropout;

@@ -105,7 +105,11 @@ NamedTensors from_hf_tensors(const HfLayout& layout, const TransformerModel& mod
   std::vector<std::string> initialised;
   for (const HfTensor& tensor : tensors) {
     wanted[tensor.name] = joined(tensor, ours);
-    if (!tensor.task_head || found.contains(tensor.name)) continue;
+    if (!tensor.task_head) continue;
+    const auto at = found.find(tensor.name);
+    const bool outputs = tensor.parts.front().starts_with("head.");  // their number may be another one
+    if (at != found.end() && !(reading.new_task_head && outputs && at->second.sizes() != wanted[tensor.name].sizes()))
+      continue;
     if (!reading.new_task_head)
       fail(ExitCode::run_failed,
            "{}: {} is missing: the folder has no task head ({}); add a train section, which starts one, or give a "
@@ -117,7 +121,7 @@ NamedTensors from_hf_tensors(const HfLayout& layout, const TransformerModel& mod
   if (const auto problems = tensor_problems(wanted, found); !problems.empty())
     fail(ExitCode::run_failed, "{}: the tensors do not fit config.json: {}", reading.where, join(problems, "; "));
   if (!initialised.empty())
-    log_info("[model] {}: no task head there; initialised: {}", reading.where, join(initialised, ", "));
+    log_info("[model] {}: no task head for these data there; initialised: {}", reading.where, join(initialised, ", "));
   NamedTensors result;
   for (const HfTensor& tensor : tensors) split(tensor, found.at(tensor.name), ours, result);
   return result;

@@ -30,8 +30,8 @@ class HfConfig {
   Activation activation(const char* key, const std::string& fallback) const;
   /// Refuses another value than `only` for a setting that changes what the model computes.
   void require(const char* key, const Json& only) const;
-  /// Outputs of a classifier (labels) or of regression (1), from id2label or num_labels; 2 as in transformers where
-  /// both are absent. Refuses a problem_type that is neither.
+  /// Outputs of a classifier (labels) or of regression (1), from what the file says of labels; 2 as in transformers
+  /// where it says nothing. Refuses a problem_type that is neither.
   int64_t outputs() const;
 
   const std::string& where() const { return where_; }

@@ -101,6 +101,10 @@ int64_t TransformerFamily::parameter_estimate(const ModelInput& input) const {
   return parameter_count(config);
 }
 
+ModelLabels TransformerFamily::labels() const {
+  return path_ ? classifier_labels(folder_of(*path_, config_.architecture)) : ModelLabels();
+}
+
 std::shared_ptr<Model> TransformerFamily::build(const ModelInput& input) const {
   if (!path_) {
     TransformerConfig config = config_;

@@ -61,7 +61,10 @@ Dataset load_dataset(const Experiment& experiment) {
   LoadInput input;
   input.seed = static_cast<uint64_t>(experiment.seeds.front());
   input.kind = experiment.task.make()->data_kind();
-  if (const auto folder = experiment.model.make()->load_path()) input.tokenizer = read_tokenizer(*folder);
+  input.trains = experiment.train.has_value();
+  const auto family = experiment.model.make();
+  if (const auto folder = family->load_path()) input.tokenizer = read_tokenizer(*folder);
+  if (input.kind == DataKind::labelled) input.model = family->labels();
   return experiment.data.make()->load(input);
 }
 
