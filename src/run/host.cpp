@@ -11,6 +11,7 @@
 #include "model/checkpoint.h"
 #include "model/cost.h"
 #include "record/samples.h"
+#include "run/constant_predictions.h"
 #include "train/trainer.h"
 
 namespace headprune {
@@ -147,6 +148,7 @@ void Host::measure(Model& model, const PlannedPoint& point, PointResult& result)
   };
   const Outcomes outcomes = &model == intact_.model().get() ? intact_.evaluate(point.removed) : own_weights();
   passes_.forward += static_cast<int64_t>(workspace_.report_batches.size());
+  warn_of_constant_predictions(workspace_, point.spec, outcomes);
   result.metrics = workspace_.task->evaluate({.outcomes = outcomes,
                                               .base = is_base ? nullptr : &intact_.base(),
                                               .bootstrap_iters = workspace_.experiment.report.bootstrap_iters,

@@ -68,6 +68,13 @@ Dataset load_dataset(const Experiment& experiment) {
   return experiment.data.make()->load(input);
 }
 
+std::vector<std::string> data_lines(const Dataset& dataset) {
+  std::vector<std::string> lines;
+  for (const SplitSummary& summary : dataset.summaries) lines.push_back(summary.text());
+  lines.insert(lines.end(), dataset.label_notes.begin(), dataset.label_notes.end());
+  return lines;
+}
+
 ExperimentPlan plan_experiment(const Experiment& experiment, const Dataset& dataset) {
   ExperimentPlan plan;
   const auto family = experiment.model.make();
@@ -78,6 +85,7 @@ ExperimentPlan plan_experiment(const Experiment& experiment, const Dataset& data
   const int64_t report_batches = batch_count(size_of(dataset.report), experiment.score.batch_size);
   plan.heads = static_cast<int64_t>(all_heads(blocks).size());
   plan.params = family->parameter_estimate(model_input(dataset));
+  plan.data = data_lines(dataset);
 
   plan.points = 1;  // the base
   int64_t kept_models = 0;
@@ -126,12 +134,14 @@ std::string ExperimentPlan::text() const {
       "one batch, {} training steps among them\nabout {} of disk\n",
       heads, params, points, forward, backward, train_steps, bytes_text(disk_bytes));
   for (const std::string& message : messages) text += message + "\n";
+  for (const std::string& line : data) text += line + "\n";
   return text;
 }
 
 Json ExperimentPlan::to_json() const {
   return {{"heads", heads},     {"params", params},     {"points", points},         {"train_steps", train_steps},
-          {"forward", forward}, {"backward", backward}, {"disk_bytes", disk_bytes}, {"messages", messages}};
+          {"forward", forward}, {"backward", backward}, {"disk_bytes", disk_bytes}, {"messages", messages},
+          {"data", data}};
 }
 
 void check_disk(const ExperimentPlan& plan, const std::filesystem::path& folder) {
