@@ -86,7 +86,8 @@ std::vector<std::string> tensor_problems(const NamedTensors& wanted, const Named
 void load_state(Model& model, const NamedTensors& tensors, const std::string& where) {
   NamedTensors targets = state(model);
   if (const auto problems = tensor_problems(targets, tensors); !problems.empty())
-    fail(ExitCode::run_failed, "{}: the tensors do not fit the model's config.json: {}", where, join(problems, "; "));
+    fail(ExitCode::run_failed, "{}: the tensors do not fit the model's config.json: {}", where,
+         join_some(problems, "; ", 5));
 
   const torch::NoGradGuard no_grad;
   for (auto& [name, target] : targets) {

@@ -1,14 +1,16 @@
 #include "model/folder.h"
 
 #include <algorithm>
-#include <set>
 
 #include "config/dump.h"
 #include "core/error.h"
 #include "core/files.h"
+#include "core/log.h"
 #include "core/safetensors.h"
 #include "core/text.h"
 #include "model/checkpoint.h"
+#include "model/foreign_weights.h"
+#include "model/hf_names.h"
 #include "model/label_names.h"
 #include "model/weight_files.h"
 
@@ -17,25 +19,30 @@ namespace {
 
 fs::path config_file(const ModelFolder& folder) { return folder.path / "config.json"; }
 
-/// The name of a pickle file in the folder, or "".
-std::string pickle_in(const fs::path& folder) {
-  for (const auto& entry : fs::directory_iterator(folder)) {
-    const std::string ending = entry.path().extension().string();
-    if (ending == ".bin" || ending == ".pt" || ending == ".pth" || ending == ".ckpt")
-      return entry.path().filename().string();
-  }
-  return "";
-}
-
 void require_weights(const fs::path& folder) {
   if (fs::exists(folder / kWeights) || fs::exists(folder / kIndex)) return;
-  if (const std::string pickle = pickle_in(folder); !pickle.empty())
-    fail(ExitCode::run_failed,
-         "{}: {} is a pickle file, which is never loaded because it can run code; convert it where you trust it: "
-         "python3 -c \"import torch, safetensors.torch as s; s.save_file(torch.load('{}', weights_only=True), "
-         "'model.safetensors')\"",
-         folder.string(), pickle, pickle);
-  fail(ExitCode::run_failed, "{}: model.safetensors is missing; give the folder of a saved model", folder.string());
+  fail(ExitCode::run_failed, "{}: {}", folder.string(), foreign_weights(folder));
+}
+
+/// Those of headprune list every file with its hash; another tool's say nothing here.
+void check_manifest(const fs::path& folder, bool ours) {
+  if (!fs::exists(folder / "manifest.json")) return;
+  if (!ours && !is_manifest(folder)) return;
+  if (const std::string problem = verify_manifest(folder); !problem.empty())
+    fail(ExitCode::run_failed, "{}: {}", folder.string(), problem);
+}
+
+/// Rows of the token table that the tokenizer has no ids for: padding to a round number, or another tokenizer.
+void say_larger_table(const std::string& where, int64_t rows, int64_t tokens) {
+  constexpr int64_t kMostPadding = 128;
+  if (rows % 8 == 0 && rows - tokens < kMostPadding)
+    log_info("[model] {}: the token table has {} rows and the tokenizer {} ids; the others are never read", where, rows,
+             tokens);
+  else
+    log_warn(
+        "[model] {}: the token table has {} rows and the tokenizer {} ids: is it the model's own tokenizer? The "
+        "other rows are never read",
+        where, rows, tokens);
 }
 
 /// One output is regression's.
@@ -71,17 +78,20 @@ void start_task_head(ModelFolder& folder, const ModelInput& input) {
     folder.labels = {"LABEL_0"};  // as transformers names it: the number of names is what tells it the outputs
     config["problem_type"] = "regression";
   }
-  folder.origin = std::make_shared<const HfOrigin>(HfOrigin{folder.origin->layout, std::move(config)});
+  folder.origin = std::make_shared<const HfOrigin>(HfOrigin{folder.origin->layout, std::move(config), folder.path});
 }
 
 void check_fit(const ModelFolder& folder, const ModelInput& input) {
   const TransformerConfig& saved = folder.config;
   const std::string where = folder.path.string();
-  if (saved.vocabulary_size != input.vocabulary_size)
+  if (saved.vocabulary_size < input.vocabulary_size ||
+      (!folder.origin && saved.vocabulary_size != input.vocabulary_size))
     fail(ExitCode::run_failed,
          "{}: the model has {} tokens and the tokenizer {}; use the data settings and the tokenizer that the model was "
          "trained with",
          where, saved.vocabulary_size, input.vocabulary_size);
+  if (saved.vocabulary_size > input.vocabulary_size)
+    say_larger_table(where, saved.vocabulary_size, input.vocabulary_size);
   if (saved.target_vocabulary_size != input.target_vocabulary_size)
     fail(ExitCode::run_failed,
          "{}: the model has {} tokens of the target and the tokenizer {} (0: the same as those of the source); use the "
@@ -110,19 +120,24 @@ std::vector<InputFile> model_inputs(const fs::path& folder) {
 
 bool is_model_folder(const fs::path& path) { return fs::is_regular_file(path / "config.json"); }
 
-ModelFolder read_model_folder(const fs::path& path) {
+ModelFolder read_model_folder(const fs::path& path, const std::string& type) {
   if (!fs::is_directory(path))
     fail(ExitCode::usage, "{} is not a folder; give the folder of a saved model", path.string());
   if (!is_model_folder(path))
     fail(ExitCode::run_failed, "{} has no config.json; give the folder of a saved model, such as RUN/model",
          path.string());
+  // First: a folder of another tool's format has a config.json of its own kind too.
+  require_weights(path);
   const std::string where = (path / "config.json").string();
-  const Json json = parse_json(read_file(path / "config.json"), where);
+  Json json = parse_json(read_file(path / "config.json"), where);
+  if (json.is_object() && model_type_of(json).empty() && !type.empty())
+    json["model_type"] = find_layout(type) ? type : "headprune_" + type;
+  refuse_quantised(json, where);
   ModelFolder folder;
   folder.path = path;
   if (const auto layout = find_layout(model_type_of(json))) {
     folder.config = layout->sizes(HfConfig(json, where));
-    folder.origin = std::make_shared<const HfOrigin>(HfOrigin{layout, json});
+    folder.origin = std::make_shared<const HfOrigin>(HfOrigin{layout, json, path});
   } else {
     folder.config = config_from_json(json, where);
   }
@@ -130,10 +145,7 @@ ModelFolder read_model_folder(const fs::path& path) {
   folder.zeroed = !folder.removed.empty() && json.contains("headprune") &&
                   json["headprune"].value("form", std::string()) == "zeroed";
   if (folder.config.architecture == Architecture::encoder) folder.labels = labels_from_json(json, where);
-  require_weights(path);
-  if (fs::exists(path / "manifest.json"))
-    if (const std::string problem = verify_manifest(path); !problem.empty())
-      fail(ExitCode::run_failed, "{}: {}", path.string(), problem);
+  check_manifest(path, !folder.origin || json.contains("headprune"));
   return folder;
 }
 
@@ -155,14 +167,14 @@ namespace {
 
 /// Whether the weights hold the whole task head of the layout.
 bool has_task_head(const ModelFolder& folder) {
-  std::set<std::string> names;
+  std::vector<std::string> in_files;
   for (const fs::path& file : weight_files(folder.path))
-    for (const TensorInfo& tensor : read_safetensors_header(file).tensors) names.insert(tensor.name);
+    for (const TensorInfo& tensor : read_safetensors_header(file).tensors) in_files.push_back(tensor.name);
   const HfLayout& layout = *folder.origin->layout;
+  const HfNames names = find_names(layout, folder.config, in_files, folder.path.string());
   const std::vector<HfTensor> tensors = layout.tensors(folder.config);
-  return std::all_of(tensors.begin(), tensors.end(), [&](const HfTensor& tensor) {
-    return !tensor.task_head || names.contains(tensor.name) || names.contains(layout.prefix() + tensor.name);
-  });
+  return std::all_of(tensors.begin(), tensors.end(),
+                     [&](const HfTensor& tensor) { return !tensor.task_head || names.files.contains(tensor.name); });
 }
 
 /// On the CPU, without weights yet.
@@ -212,8 +224,8 @@ std::shared_ptr<Model> build_loaded(ModelFolder folder, const ModelInput& input)
   return model;
 }
 
-ModelSummary summarise_model_folder(const fs::path& path) {
-  ModelSummary summary{.folder = read_model_folder(path), .metadata = {}};
+ModelSummary summarise_model_folder(const fs::path& path, const std::string& type) {
+  ModelSummary summary{.folder = read_model_folder(path, type), .metadata = {}};
   for (const fs::path& file : weight_files(path)) {
     const SafetensorsHeader header = read_safetensors_header(file);
     for (const TensorInfo& tensor : header.tensors) {

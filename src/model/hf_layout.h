@@ -2,6 +2,7 @@
 // One layout a family, in the file of that family.
 #pragma once
 
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -48,12 +49,13 @@ void set_head_widths(TransformerConfig& sizes, const HfConfig& config);
 
 /// One tensor of a checkpoint and what it is here.
 struct HfTensor {
-  std::string name;                // as in the file, without the family's prefix
-  std::vector<std::string> parts;  // names here; several stand side by side along the output axis
-  bool prefixed = true;            // belongs to the bare model, which has a prefix inside a model with a task head
-  bool task_head = false;          // may be missing where the experiment trains
-  bool conv1d = false;             // stored [in, out]
-  bool row = false;                // a vector that is stored [1, n]
+  std::string name;                      // as in the file, without the family's prefix
+  std::vector<std::string> parts;        // names here; several stand side by side along the output axis
+  std::vector<std::string> copies = {};  // names of tied copies, which some files have in its place
+  bool prefixed = true;    // belongs to the bare model, which has a prefix inside a model with a task head
+  bool task_head = false;  // may be missing where the experiment trains
+  bool conv1d = false;     // stored [in, out]
+  bool row = false;        // a vector that is stored [1, n]
 };
 
 /// How one family writes its folders.
@@ -88,6 +90,7 @@ struct HfReading {
 struct HfOrigin {
   std::shared_ptr<const HfLayout> layout;
   Json config;
+  std::filesystem::path folder = {};  // for the files in it that mean nothing here
 };
 
 /// config.json of a model of that origin without `removed` heads, in the compact form.

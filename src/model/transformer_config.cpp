@@ -132,6 +132,10 @@ TransformerConfig config_from_json(const Json& json, const std::string& where) {
     }
   }
   for (const std::string& name : layout_names()) supported.push_back(name);
+  if (type.empty())
+    fail(ExitCode::run_failed,
+         "{}: model_type '' is not supported; add it, or load the folder with model.type; supported are {}", where,
+         join(supported, ", "));
   fail(ExitCode::run_failed, "{}: model_type '{}' is not supported; supported are {}", where, type,
        join(supported, ", "));
 }

@@ -9,7 +9,7 @@ namespace {
 
 /// The sizes of a folder, checked to be of this family.
 ModelFolder folder_of(const std::filesystem::path& path, Architecture architecture) {
-  ModelFolder folder = read_model_folder(path);
+  ModelFolder folder = read_model_folder(path, enum_name(architecture));
   if (folder.origin || folder.config.architecture != architecture) {
     const std::string type = folder.origin ? folder.model_type() : enum_name(folder.config.architecture);
     fail(ExitCode::run_failed, "{} holds a model of type {}; load it with model.type: {}", path.string(), type, type);
@@ -92,7 +92,7 @@ Blocks TransformerFamily::blocks() const {
 }
 
 int64_t TransformerFamily::parameter_estimate(const ModelInput& input) const {
-  if (path_) return summarise_model_folder(*path_).parameters;
+  if (path_) return summarise_model_folder(*path_, enum_name(config_.architecture)).parameters;
   TransformerConfig config = config_;
   config.vocabulary_size = input.vocabulary_size;
   config.target_vocabulary_size = input.target_vocabulary_size;

@@ -10,6 +10,8 @@
 #include "core/stop.h"
 #include "model/checkpoint.h"
 #include "model/cost.h"
+#include "model/hf_layout.h"
+#include "model/other_files.h"
 #include "record/samples.h"
 #include "run/constant_predictions.h"
 #include "train/trainer.h"
@@ -235,6 +237,11 @@ std::string save_model(const Workspace& workspace, const Model& model, const std
   FolderWriter writer(folder);
   write_model(writer, model, workspace.dataset.tokenizer.get(),
               {{"headprune.experiment_id", workspace.experiment_id}, {"headprune.mask_sha256", mask}});
+  // What else the folder of a loaded model holds goes with it; its large files are not the model's.
+  constexpr uint64_t kLargest = 1024 * 1024;
+  if (const auto* loaded = dynamic_cast<const TransformerModel*>(&model);
+      loaded && loaded->origin() && fs::is_directory(loaded->origin()->folder))
+    copy_other_files(loaded->origin()->folder, writer, kLargest);
   return writer.commit();
 }
 

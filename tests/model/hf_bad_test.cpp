@@ -1,50 +1,11 @@
 // Folders of other tools that are refused: each with its own sentence, and nothing read from them.
-#include "hf_golden.h"
-#include "model/checkpoint.h"
+#include "damaged.h"
 #include "model/transformer.h"
-#include "support/folder.h"
 
 using namespace headprune;
 using namespace headprune::testing;
 
 namespace {
-
-/// A copy of a golden folder that tests damage.
-class Damaged {
- public:
-  explicit Damaged(const std::string& name = "bert_classifier") : golden_(name) {
-    fs::copy(golden_.folder, folder_ / "model");
-  }
-  fs::path path() const { return folder_ / "model"; }
-  void config(const std::string& key, const Json& value) const {
-    Json json = parse_json(read_file(path() / "config.json"), "config");
-    if (value.is_null())
-      json.erase(key);
-    else
-      json[key] = value;
-    write_file(path() / "config.json", json.dump());
-  }
-  template <class Change>
-  void tensors(const Change& change) const {
-    NamedTensors all = read_tensors(path() / "model.safetensors");
-    change(all);
-    write_file(path() / "model.safetensors", tensors_file(all, {}));
-  }
-  /// "" when it loads.
-  std::string error(ModelInput input = {.vocabulary_size = 50, .outputs = 3, .max_length = 20}) const {
-    try {
-      build_loaded(read_model_folder(path()), input);
-    } catch (const Error& error) {
-      CHECK(error.code() == ExitCode::run_failed);
-      return error.what();
-    }
-    return "";
-  }
-
- private:
-  HfGolden golden_;
-  TestFolder folder_;
-};
 
 std::string config_error(const std::string& name, const std::string& key, const Json& value) {
   const Damaged damaged(name);
