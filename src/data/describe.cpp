@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "core/error.h"
 #include "core/text.h"
@@ -63,6 +65,9 @@ std::string answer_of(const Example& example) {
   append(bytes, example.targets);
   return bytes;
 }
+
+/// For counts over many examples: their bytes would take as much memory again as the data.
+size_t key_of(const std::string& bytes) { return std::hash<std::string>()(bytes); }
 
 bool all_equal(const std::vector<Example>& examples, std::string (*of)(const Example&)) {
   const std::string first = of(examples.front());
@@ -145,18 +150,18 @@ SplitSummary summarise(const Dataset& dataset, const UsedSplit& used) {
   summary.original = used.split->original;
   for (const std::string& label : dataset.labels) summary.labels.emplace_back(label, 0);
   double sum = 0, lowest = INFINITY, highest = -INFINITY;
-  std::unordered_map<std::string, std::string> answers;  // by text: the first one's
+  std::unordered_map<size_t, size_t> answers;  // by text: the first one's
   for (const Example& example : examples) {
     if (example.label >= 0) ++summary.labels.at(static_cast<size_t>(example.label)).second;
     const double number = example.number.value_or(0);
     sum += number;
     lowest = std::min(lowest, number);
     highest = std::max(highest, number);
-    const auto [before, fresh] = answers.emplace(text_of(example), answer_of(example));
+    const auto [before, fresh] = answers.emplace(key_of(text_of(example)), key_of(answer_of(example)));
     if (fresh) continue;
     ++summary.repeated;
     // The window of a text repeats without what follows it.
-    summary.contradicting += dataset.kind != DataKind::language && before->second != answer_of(example);
+    summary.contradicting += dataset.kind != DataKind::language && before->second != key_of(answer_of(example));
   }
   if (dataset.kind == DataKind::numbered)
     summary.numbers = {lowest, sum / static_cast<double>(examples.size()), highest};
@@ -172,13 +177,13 @@ std::vector<std::pair<std::string, int64_t>> shared_texts(const UsedSplit& used,
   std::vector<std::pair<std::string, int64_t>> shared;
   for (const Part part : kParts) {
     if (used.split->name == enum_name(part)) continue;
-    std::unordered_map<std::string, bool> texts;
+    std::unordered_set<size_t> texts;
     for (const UsedSplit& other : all)
       if (other.split->name == enum_name(part))
-        for (const Example& example : other.split->examples) texts.emplace(text_of(example), true);
+        for (const Example& example : other.split->examples) texts.insert(key_of(text_of(example)));
     if (texts.empty()) continue;
     const auto count = std::count_if(used.split->examples.begin(), used.split->examples.end(),
-                                     [&](const Example& example) { return texts.contains(text_of(example)); });
+                                     [&](const Example& example) { return texts.contains(key_of(text_of(example))); });
     shared.emplace_back(enum_name(part), count);
   }
   return shared;

@@ -113,6 +113,54 @@ TEST_CASE("outputs of a loaded model follow their names, not their order", "[cli
   CHECK(base_accuracy(scratch / "settled") == accuracy);
 }
 
+TEST_CASE("a checkpoint for other labels is fine-tuned with a new classifier, and keeps its other files", "[cli]") {
+  const TestFolder scratch;
+  write_data(scratch);
+  const fs::path model = scratch / "bert";
+  fs::create_directory(model);
+  for (const char* name : {"config.json", "model.safetensors"})  // three labels, 50 tokens, 20 positions
+    fs::copy(fs::path(HEADPRUNE_SOURCE_DIR) / "tests/golden/hf/bert_classifier" / name, model / name);
+  std::string vocabulary = "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\nfine\npoor\nfilm\nnumber\n";
+  for (int digit = 0; digit < 10; ++digit) vocabulary += fmt::format("{}\n##{}\n", digit, digit);
+  write_file(model / "vocab.txt", vocabulary);
+  write_file(model / "generation_config.json", "{}\n");
+  Json config = parse_json(read_file(model / "config.json"), "config.json");
+  config.erase("model_type");
+  config["my_key"] = 7;
+  write_file(model / "config.json", config.dump());
+  write_file(scratch / "small.yaml",
+             std::regex_replace(kYaml, std::regex("model: .*"), "model: {type: bert, path: bert, dropout: 0}"));
+  CHECK(headprune_in(scratch.path(), {"validate", "small.yaml"}).code == 0);
+  const Finished finished = headprune_in(scratch.path(), {"run", "small.yaml"});
+  INFO(finished.err);
+  REQUIRE(finished.code == 0);
+  CHECK(finished.err.find("has 3 labels (LABEL_0, LABEL_1, LABEL_2) and the data 2 (bad, good): training starts a new "
+                          "one") != std::string::npos);
+  CHECK(finished.err.find("the token table has 50 rows and the tokenizer 29 ids") != std::string::npos);
+  const fs::path run = scratch / "runs/small";
+  const Json saved = parse_json(read_file(run / "model/config.json"), "config.json");
+  CHECK(saved["id2label"] == Json{{"0", "bad"}, {"1", "good"}});
+  CHECK(saved["model_type"] == "bert");
+  std::string point;
+  for (const Json& event : read_framed(run / kJournal).lines)
+    if (event["ev"] == "point_done" && event["spec"]["rule"] == "one_shot") point = event["point"];
+  for (const char* form : {"compact", "zeroed"}) {
+    const Finished exported =
+        headprune_in(scratch.path(), {"export", run.string(), "--point", point, "--form", form, "--to", form});
+    INFO(exported.err);
+    REQUIRE(exported.code == 0);
+    CHECK(read_file(scratch / form / "generation_config.json") == "{}\n");
+    CHECK(fs::exists(scratch / form / "vocab.txt"));
+    CHECK(parse_json(read_file(scratch / form / "config.json"), "config.json")["my_key"] == 7);
+  }
+  // Without training there is no classifier for these labels.
+  const Finished refused = headprune_in(
+      scratch.path(), {"validate", "small.yaml", "train=null", "prune.sweeps=[]", "data.labels=[bad,good]"});
+  CHECK(refused.code == 4);
+  CHECK(refused.err.find("the model has 3 labels, LABEL_0, LABEL_1, LABEL_2, and data.labels 2: bad, good") !=
+        std::string::npos);
+}
+
 TEST_CASE("a report split with one label is refused before anything starts", "[cli]") {
   const TestFolder scratch;
   write_data(scratch, "hidden text\tgood\nanother text\tgood\n");
