@@ -93,7 +93,8 @@ std::vector<std::string> tensor_problems(const NamedTensors& wanted, const Named
 
 void check_state(const Model& model, const NamedTensors& tensors, const std::string& where) {
   if (const auto problems = tensor_problems(state(model), tensors); !problems.empty())
-    fail(ExitCode::run_failed, "{}: the tensors do not fit the model's config.json: {}", where, join(problems, "; "));
+    fail(ExitCode::run_failed, "{}: the tensors do not fit the model's config.json: {}", where,
+         join_some(problems, "; ", 5));
 }
 
 void load_state(Model& model, const NamedTensors& tensors, const std::string& where) {

@@ -37,6 +37,7 @@ class HfFamily : public ModelFamily {
   Blocks blocks() const override;
   int64_t parameter_estimate(const ModelInput& input) const override;
   std::optional<std::filesystem::path> load_path() const override { return options_.path; }
+  ModelLabels labels() const override;
   std::shared_ptr<Model> build(const ModelInput& input) const override;
   std::shared_ptr<Model> outline(const ModelInput& input) const override;
   Json loaded_sizes() const override;

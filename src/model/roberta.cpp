@@ -27,7 +27,8 @@ class RobertaLayout final : public HfLayout {
     return tensors;
   }
   bool left_out(const std::string& name) const override {
-    return name == "embeddings.position_ids" || name.starts_with("pooler.") || name.starts_with("lm_head.");
+    return name == "embeddings.position_ids" || name == "embeddings.token_type_ids" || name.starts_with("pooler.") ||
+           name.starts_with("lm_head.");
   }
 };
 

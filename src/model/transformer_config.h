@@ -99,10 +99,6 @@ struct TransformerConfig {
   int64_t written_tokens() const { return target_vocabulary_size > 0 ? target_vocabulary_size : vocabulary_size; }
 };
 
-/// Names of labels as config.json has them, {"0":"negative","1":"positive"}, and back; nothing where it has none.
-Json labels_json(const std::vector<std::string>& labels);
-std::vector<std::string> labels_from_json(const Json& config);
-
 /// "headprune_encoder" and its like, the model_type of config.json.
 std::string model_type(Architecture architecture);
 /// The heads of an intact model, without those in `removed`.

@@ -10,7 +10,7 @@ namespace {
 
 /// The sizes of a folder, checked to be of this family.
 ModelFolder folder_of(const std::filesystem::path& path, Architecture architecture) {
-  ModelFolder folder = read_model_folder(path);
+  ModelFolder folder = read_model_folder(path, enum_name(architecture));
   if (folder.origin || folder.config.architecture != architecture) {
     const std::string type = folder.origin ? folder.model_type() : enum_name(folder.config.architecture);
     fail(ExitCode::run_failed, "{} holds a model of type {}; load it with model.type: {}", path.string(), type, type);
@@ -93,7 +93,7 @@ Blocks TransformerFamily::blocks() const {
 }
 
 int64_t TransformerFamily::parameter_estimate(const ModelInput& input) const {
-  if (path_) return summarise_model_folder(*path_).parameters;
+  if (path_) return summarise_model_folder(*path_, enum_name(config_.architecture)).parameters;
   return parameter_count(sizes_for(input));
 }
 
@@ -110,6 +110,10 @@ ModelFolder TransformerFamily::folder() const {
   ModelFolder found = folder_of(*path_, config_.architecture);
   found.config.dropout = config_.dropout;
   return found;
+}
+
+ModelLabels TransformerFamily::labels() const {
+  return path_ ? classifier_labels(folder_of(*path_, config_.architecture)) : ModelLabels();
 }
 
 std::shared_ptr<Model> TransformerFamily::build(const ModelInput& input) const {

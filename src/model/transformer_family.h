@@ -71,6 +71,7 @@ class TransformerFamily : public ModelFamily {
   Blocks blocks() const override;
   int64_t parameter_estimate(const ModelInput& input) const override;
   std::optional<std::filesystem::path> load_path() const override { return path_; }
+  ModelLabels labels() const override;
   std::shared_ptr<Model> build(const ModelInput& input) const override;
   std::shared_ptr<Model> outline(const ModelInput& input) const override;
   Json loaded_sizes() const override;

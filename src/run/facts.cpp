@@ -69,6 +69,8 @@ RunFacts run_facts(const Experiment& experiment, const Dataset& dataset) {
                   split_fact("report", *dataset.report, dataset)};
   if (facts.splits.back().effective < facts.splits.back().original) facts.limit = facts.splits.back().effective;
   facts.shared_splits = dataset.shared_splits();
+  facts.summaries = dataset.summaries;
+  facts.label_notes = dataset.label_notes;
   return facts;
 }
 

@@ -10,7 +10,10 @@
 #include "core/stop.h"
 #include "model/checkpoint.h"
 #include "model/cost.h"
+#include "model/hf_layout.h"
+#include "model/other_files.h"
 #include "record/samples.h"
+#include "run/constant_predictions.h"
 #include "train/trainer.h"
 
 namespace headprune {
@@ -151,6 +154,7 @@ void Host::measure(Model& model, const PlannedPoint& point, PointResult& result)
   // What is known costs nothing; a continued run computes its base once more.
   const int64_t evaluations = (known ? 0 : 1) + (is_base || intact_.knows_base() ? 0 : 1);
   passes_.forward += evaluations * static_cast<int64_t>(workspace_.report_batches.size());
+  warn_of_constant_predictions(workspace_, point.spec, outcomes);
   result.metrics = workspace_.task->evaluate({.outcomes = outcomes,
                                               .base = is_base ? nullptr : &intact_.base(),
                                               .bootstrap_iters = workspace_.experiment.report.bootstrap_iters,
@@ -239,6 +243,11 @@ std::string save_model(const Workspace& workspace, const Model& model, const std
   FolderWriter writer(folder);
   write_model(writer, model, workspace.dataset.tokenizer.get(),
               {{"headprune.experiment_id", workspace.experiment_id}, {"headprune.mask_sha256", mask}});
+  // What else the folder of a loaded model holds goes with it; its large files are not the model's.
+  constexpr uint64_t kLargest = 1024 * 1024;
+  if (const auto* loaded = dynamic_cast<const TransformerModel*>(&model);
+      loaded && loaded->origin() && fs::is_directory(loaded->origin()->folder))
+    copy_other_files(loaded->origin()->folder, writer, kLargest);
   return writer.commit();
 }
 

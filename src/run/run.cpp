@@ -142,6 +142,7 @@ void run_seed(Workspace& workspace, int64_t seed) {
 void run_stages(Workspace& workspace, Dataset dataset) {
   run_stage(workspace, Stage::data, std::nullopt, [&] {
     workspace.dataset = std::move(dataset);
+    for (const std::string& line : data_lines(workspace.dataset)) log_info("[data] {}", line);
     for (const std::string& warning : workspace.dataset.warnings) workspace.journal.warn({"data", warning});
     for (const auto& [first, second] : workspace.dataset.shared_splits())
       workspace.journal.warn({"shared_splits", fmt::format("{} and {} use the same data: what is chosen on one is not "
