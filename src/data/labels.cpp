@@ -116,10 +116,11 @@ bool complete(const std::map<std::string, Pair>& pairs, const LabelQuestion& que
     if (!outputs.contains(static_cast<int64_t>(i))) outputs_left.push_back(names[i]);
   const auto list = [](const std::vector<std::string>& all) { return all.empty() ? "none" : join_some(all, ", ", 20); };
   fail(ExitCode::run_failed,
-       "{}: the model has {} labels, {}, and the data {}: {}; of the model's {} and of the data's {} are left without "
+       "{}: the model has {} labels and the data {}, [{}] and [{}]; of the model's {} and of the data's {} are left "
+       "without "
        "a partner (by name, by name without case and spaces at its ends, by number): set data.labels to the data's "
        "labels in the order of the model's outputs, [label of {}, ...]{}",
-       question.model.where, names.size(), list(names), question.found.size(), list(question.found), list(outputs_left),
+       question.model.where, names.size(), question.found.size(), list(names), list(question.found), list(outputs_left),
        list(labels_left), names.front(),
        labels_left.empty() ? ", those that the data lack included"
                            : ", or use data with the labels that it was trained "

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "config/fields.h"
 #include "config/value.h"
 
 namespace headprune {

@@ -42,6 +42,12 @@ void split(const HfTensor& tensor, const torch::Tensor& found, const NamedTensor
   }
 }
 
+/// True where a tensor has no values to compare: one of an outline.
+bool same_values(const torch::Tensor& a, const torch::Tensor& b) {
+  if (a.sizes() != b.sizes()) return false;
+  return a.is_meta() || b.is_meta() || torch::equal(a.to(torch::kFloat32), b.to(torch::kFloat32));
+}
+
 /// Says which of a file's tensors are not read, or are read for others.
 void say_names(const HfLayout& layout, const HfNames& names, const NamedTensors& file, const std::string& where) {
   constexpr size_t kListed = 5;
@@ -58,7 +64,7 @@ void say_names(const HfLayout& layout, const HfNames& names, const NamedTensors&
   for (const auto& [name, copy] : names.copies)
     log_info("[model] {}: {} is missing; {}, which is tied to it, is read", where, name, copy);
   for (const auto& [name, copy] : names.tied)
-    if (!file.at(copy).is_meta() && !torch::equal(file.at(names.files.at(name)), file.at(copy)))
+    if (!same_values(file.at(names.files.at(name)), file.at(copy)))
       log_warn("[model] {}: {} is not the same as {}, to which it is tied; the latter is read, as in transformers",
                where, copy, names.files.at(name));
 }

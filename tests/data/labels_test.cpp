@@ -75,15 +75,15 @@ TEST_CASE("numbers from 0 are the numbers of outputs whose names are words, if a
 
 TEST_CASE("what is left without a partner is refused with both lists and the key", "[data]") {
   const std::string words = label_refusal({"contradiction", "entailment"}, {"LABEL_0", "LABEL_1"});
-  CHECK_THAT(words, ContainsSubstring("m/config.json: the model has 2 labels, LABEL_0, LABEL_1, and the data 2: "
-                                      "contradiction, entailment"));
+  CHECK_THAT(words, ContainsSubstring("m/config.json: the model has 2 labels and the data 2, [LABEL_0, "
+                                      "LABEL_1] and [contradiction, entailment]"));
   CHECK_THAT(words, ContainsSubstring("set data.labels to the data's labels in the order of the model's outputs"));
   CHECK_THAT(label_refusal({"good", "bad"}, {"bad", "neutral"}),
              ContainsSubstring("of the model's neutral and of the data's "
                                "good are left"));
   // An output that no label of the data is.
   CHECK_THAT(label_refusal({"a", "b"}, {"a", "b", "c"}),
-             ContainsSubstring("the model has 3 labels, a, b, c, and the data 2"));
+             ContainsSubstring("the model has 3 labels and the data 2, [a, b, c] and [a, b]"));
   // A rule that fits two outputs fits none.
   CHECK_FALSE(label_refusal({"A", "b"}, {"a", "a ", "b"}).empty());
   CHECK_FALSE(label_refusal({"1", "2"}, {"1.0", "LABEL_1", "2"}).empty());
