@@ -7,7 +7,7 @@ namespace headprune {
 
 namespace {
 
-std::vector<std::string> undefined_metrics(const Task& task) {
+std::vector<std::string> hollow_metrics(const Task& task) {
   std::vector<std::string> names;
   for (const MetricInfo& metric : task.metrics())
     if (needs_different_predictions(metric.name)) names.push_back(metric.name);
@@ -24,23 +24,23 @@ std::string named(const Dataset& dataset, const std::string& prediction) {
 void warn_of_constant_predictions(Workspace& workspace, const PointSpec& spec, const Outcomes& outcomes) {
   const std::optional<std::string> prediction = constant_prediction(outcomes);
   if (!prediction) return;
-  const std::vector<std::string> undefined = undefined_metrics(*workspace.task);
-  const std::string meaning = undefined.empty() ? ""
-                                                : fmt::format("; {} {} undefined there", join(undefined, ", "),
-                                                              undefined.size() == 1 ? "is" : "are");
+  const std::vector<std::string> hollow = hollow_metrics(*workspace.task);
+  const std::string meaning = hollow.empty()
+                                  ? ""
+                                  : fmt::format(": {} (0, or what guessing gives) {} nothing there",
+                                                join(hollow, " and "), hollow.size() == 1 ? "means" : "mean");
   if (spec.rule == "none") {
     const std::string step = spec.at_step ? fmt::format(" as it was after step {}", *spec.at_step) : "";
     workspace.journal.warn(
         {"constant_predictions",
          fmt::format("seed {}: the unpruned model{} predicts {} for every one of the {} examples of the report split{}",
                      spec.seed, step, named(workspace.dataset, *prediction), outcomes.size(), meaning)});
-  } else if (!undefined.empty()) {
+  } else if (!hollow.empty()) {
     workspace.journal.warn(
         {"constant_predictions",
-         fmt::format("{} {}: at some of its points the model predicts the same for every example of the report "
-                     "split{}, and what stands for {} (0, or what guessing gives) says no more than that",
-                     spec.table.empty() ? "sweep" : "table", spec.table.empty() ? spec.sweep : spec.table, meaning,
-                     undefined.size() == 1 ? "it" : "them")});
+         fmt::format("{} {}: at some of its points the model predicts the same for every example of "
+                     "the report split{}",
+                     spec.table.empty() ? "sweep" : "table", spec.table.empty() ? spec.sweep : spec.table, meaning)});
   }
 }
 

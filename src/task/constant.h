@@ -13,7 +13,7 @@ namespace headprune {
 /// (language modelling, non-finite logits).
 std::optional<std::string> constant_prediction(const Outcomes& outcomes);
 
-/// Whether a metric has no value of its own where all predictions are alike: what stands for it then is 0, or what
+/// Whether a metric means nothing where all predictions are alike: what stands for it then is 0, or what
 /// guessing gives.
 bool needs_different_predictions(const std::string& metric);
 
