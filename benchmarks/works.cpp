@@ -54,7 +54,7 @@ std::shared_ptr<Bench> prepare(const WorkInput& input) {
       first.examples.resize(std::min(first.examples.size(), input.settings.at("limit").get<size_t>()));
       bench->dataset.report = std::make_shared<Split>(first);
     }
-    wanted = model_input(bench->dataset);
+    wanted = model_input(experiment, bench->dataset);
   }
   wanted.seed = 1;
   bench->model = experiment.model.make()->build(wanted);

@@ -7,6 +7,7 @@
 #include "cli/run_command.h"
 #include "config/problems.h"
 #include "core/error.h"
+#include "core/memory.h"
 #include "record/host.h"
 
 int main(int argc, char** argv) {
@@ -20,6 +21,10 @@ int main(int argc, char** argv) {
     fmt::print(stderr, "headprune: {}\n", error.what());
     return static_cast<int>(error.code());
   } catch (const std::exception& error) {
+    if (is_out_of_memory(error)) {
+      fmt::print(stderr, "headprune: memory ran out: {}\n", error.what());
+      return static_cast<int>(ExitCode::run_failed);
+    }
     const ToolInfo tool = tool_info();
     fmt::print(stderr,
                "headprune: unexpected: {}\nThis is a bug in headprune {} ({}): please report it with the command and "

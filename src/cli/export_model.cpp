@@ -74,7 +74,8 @@ ExitCode export_model_of(const CommandLine& line, const ExportArguments& argumen
                     .target = arguments.to,
                     .metadata = {{"headprune.experiment_id", record.experiment_id},
                                  {"headprune.point", point.point},
-                                 {"headprune.mask_sha256", point.mask}}});
+                                 {"headprune.mask_sha256", point.mask}},
+                    .type = record.facts ? record.facts->model : ""});
   if (line.common.json) {
     print_result(dump_json_file({{"folder", arguments.to},
                                  {"point", point.point},
@@ -84,12 +85,14 @@ ExitCode export_model_of(const CommandLine& line, const ExportArguments& argumen
                                  {"params", result.parameters},
                                  {"intact_params", result.intact_parameters},
                                  {"max_abs_diff", result.max_abs_diff},
+                                 {"texts", result.texts},
                                  {"notes", result.notes}}));
     return ExitCode::ok;
   }
   std::string text =
       fmt::format("{}: {} of {} heads, {} of {} parameters; read back, logits differ by at most {:.2g}\n", arguments.to,
                   result.heads, result.intact_heads, result.parameters, result.intact_parameters, result.max_abs_diff);
+  if (result.texts > 0) text += fmt::format("it writes the same {} texts, token by token\n", result.texts);
   for (const std::string& note : result.notes) text += note + "\n";
   print_result(text);
   return ExitCode::ok;

@@ -12,8 +12,7 @@
 #include "core/files.h"
 #include "core/text.h"
 #include "report/terminal.h"
-#include "run/experiment.h"
-#include "run/plan.h"
+#include "run/check.h"
 
 namespace headprune {
 
@@ -54,7 +53,8 @@ ExitCode run_now(const CommandLine& line, RunArguments& arguments) {
   }
   const auto loaded = load_config<Experiment>(std::filesystem::path(arguments.experiment.file()), options.overrides);
   if (arguments.dry_run) {
-    const ExperimentPlan plan = plan_experiment(loaded.value, load_dataset(loaded.value));
+    const std::filesystem::path& dir = options.out.empty() ? loaded.value.output.dir : options.out;
+    const ExperimentPlan plan = check_experiment(loaded.value, dir).plan;
     print_result(line.common.json ? dump_json_file(plan.to_json()) : plan.text());
     return ExitCode::ok;
   }

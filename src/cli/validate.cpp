@@ -2,8 +2,7 @@
 
 #include "cli/cli.h"
 #include "config/load.h"
-#include "run/experiment.h"
-#include "run/plan.h"
+#include "run/check.h"
 
 namespace headprune {
 
@@ -15,8 +14,7 @@ void add_validate(CommandLine& line) {
   command.callback([&line, arguments] {
     line.chosen = [&line, arguments] {
       const auto loaded = load_config<Experiment>(std::filesystem::path(arguments->file()), arguments->overrides());
-      const ExperimentPlan plan = plan_experiment(loaded.value, load_dataset(loaded.value));
-      check_disk(plan, loaded.value.output.dir);
+      const ExperimentPlan plan = check_experiment(loaded.value, loaded.value.output.dir).plan;
       print_result(line.common.json ? dump_json_file(plan.to_json())
                                     : arguments->file() + " is valid.\n" + plan.text());
       return ExitCode::ok;

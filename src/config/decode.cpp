@@ -158,7 +158,8 @@ class LayerDecoder {
     if (!text(node, path, "a path", word)) return false;
     if (word.starts_with("~"))
       return fail(node.at, path, fmt::format("'~' is not replaced in paths; write ${{env:HOME}}{}", word.substr(1)));
-    *out = resolve_path(word, folder_);
+    const bool from_variable = !node.expanded && state_.environment.began_with_variable();
+    *out = resolve_path(word, from_variable ? fs::current_path() : folder_);
     return true;
   }
   bool read(std::shared_ptr<ChoiceView>& choice, const ConfigNode& node, const std::string& path, const Constraints&) {

@@ -10,6 +10,7 @@ namespace {
 
 Json fields_json(FieldList fields, Json into, const PathRenderer& paths) {
   for (Field& field : fields.all()) {
+    if (!field.shown) continue;
     Json value = value_json(field.value, paths);
     if (!value.is_null()) into[field.name] = std::move(value);
   }

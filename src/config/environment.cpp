@@ -42,6 +42,7 @@ std::string Environment::replace(const std::string& reference, std::string& out)
 
 std::string Environment::expand(std::string& text) {
   std::string out;
+  began_with_variable_ = false;
   for (size_t i = 0; i < text.size();) {
     if (text.compare(i, 3, "$${") == 0) {
       out += "${";
@@ -53,6 +54,9 @@ std::string Environment::expand(std::string& text) {
       if (!reference.starts_with("${env:")) return fmt::format("'{}' is not supported; {}", reference, kForm);
       std::string value;
       if (std::string why = replace(reference, value); !why.empty()) return why;
+      // A default stands in the file, and is relative to it as all that stands there.
+      const std::string name = reference.substr(6, reference.find_first_of(":}", 6) - 6);
+      if (i == 0) began_with_variable_ = !used_[name].empty();
       out += value;
       i = end + 1;
     } else {

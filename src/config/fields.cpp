@@ -9,6 +9,11 @@ Field* FieldList::find(const std::string& name) {
   return at == fields_.end() ? nullptr : &*at;
 }
 
+void FieldList::hide(const std::vector<std::string>& names) {
+  for (const std::string& name : names)
+    if (Field* field = find(name)) field->shown = false;
+}
+
 std::vector<std::string> FieldList::names() const {
   std::vector<std::string> all;
   for (const Field& field : fields_) all.push_back(field.name);

@@ -78,6 +78,9 @@ class FieldList {
     retired_.emplace_back(old_name, std::string("renamed to '") + new_name + "'");
   }
 
+  /// Views of this configuration leave these fields out, since what stands in them does not count.
+  void hide(const std::vector<std::string>& names);
+
   std::vector<Field>& all() { return fields_; }
   Field* find(const std::string& name);
   std::vector<std::string> names() const;

@@ -88,6 +88,7 @@ struct CustomCheck {
 
 struct Field {
   std::string name, help;
+  bool shown = true;  // in views of a configuration
   Value value;
   Constraints constraints;
   std::vector<CustomCheck> checks;

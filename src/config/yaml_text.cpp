@@ -62,6 +62,7 @@ class YamlWriter {
   std::vector<std::string> fields(FieldList list, const Defaults& base, const std::string& path) {
     std::vector<std::string> lines;
     for (Field& field : list.all()) {
+      if (!field.shown) continue;
       const std::string full = join_path(path, field.name);
       const Defaults own = base.at(field.name);
       const bool is_default = base.known() && value_json(field.value) == (own.known() ? *own.plain : Json());

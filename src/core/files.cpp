@@ -298,6 +298,16 @@ std::string FolderWriter::commit() {
   return sha256(manifest);
 }
 
+bool is_manifest(const fs::path& folder) {
+  if (!fs::exists(folder / kManifest)) return false;
+  const Json manifest = Json::parse(read_file(folder / kManifest), nullptr, /*allow_exceptions=*/false);
+  if (!manifest.is_object() || !manifest.contains("schema_version") || !manifest.contains("files")) return false;
+  const Json& files = manifest["files"];
+  return files.is_array() && std::all_of(files.begin(), files.end(), [](const Json& file) {
+           return file.is_object() && file.contains("name") && file.contains("bytes") && file.contains("sha256");
+         });
+}
+
 std::string verify_manifest(const fs::path& folder) {
   try {
     const Json manifest = parse_json(read_file(folder / kManifest), (folder / kManifest).string());

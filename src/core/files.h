@@ -68,6 +68,8 @@ class FolderWriter {
   bool committed_ = false;
 };
 
+/// Whether the folder's manifest.json is one of FolderWriter's, not another tool's. False where there is none.
+bool is_manifest(const fs::path& folder);
 /// Empty when manifest.json is there and every file it lists has its size and SHA-256; else one sentence saying what
 /// is wrong.
 std::string verify_manifest(const fs::path& folder);

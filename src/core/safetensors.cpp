@@ -164,7 +164,10 @@ class HeaderParser {
     for (const auto& row : kDtypes) {
       if (name == row.name) return row;
     }
-    refuse("unsupported_dtype", "tensor {} has the unsupported dtype {}", tensor_name, name);
+    refuse("unsupported_dtype", "tensor {} has the unsupported dtype {}{}", tensor_name, name,
+           name.starts_with("F8") || name.starts_with("F6") || name.starts_with("F4")
+               ? ": the weights are quantised; give the file that they were made from"
+               : "");
   }
 
   uint64_t natural(const std::string& tensor_name, const Json& value) const {

@@ -88,6 +88,12 @@ std::string join(const std::vector<std::string>& parts, std::string_view separat
   return fmt::format("{}", fmt::join(parts, separator));
 }
 
+std::string join_some(const std::vector<std::string>& parts, std::string_view separator, size_t most) {
+  if (parts.size() <= most) return join(parts, separator);
+  const auto end = parts.begin() + static_cast<std::ptrdiff_t>(most);
+  return fmt::format("{}{}and {} more", fmt::join(parts.begin(), end, separator), separator, parts.size() - most);
+}
+
 std::optional<double> parse_number(std::string_view text) {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);

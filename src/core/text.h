@@ -27,6 +27,8 @@ requires std::same_as<std::remove_const_t<Text>, std::string> std::vector<std::s
                                                                                                   char separator)
 = delete;
 std::string join(const std::vector<std::string>& parts, std::string_view separator);
+/// The first `most` of them, then how many there are beyond: "a; b; and 7 more".
+std::string join_some(const std::vector<std::string>& parts, std::string_view separator, size_t most);
 std::string_view trim(std::string_view text);
 /// A finite decimal number that is the whole text (std::from_chars: 0.5, -3, 1e-4); else nothing.
 std::optional<double> parse_number(std::string_view text);

@@ -74,6 +74,7 @@ void AddedTokens::split(std::string_view text, const std::function<void(std::str
   for (size_t from = 0; find(text, from, match); from = match.end) {
     const AddedToken& token = tokens_[match.token];
     size_t begin = match.begin, end = match.end;
+    if (token.passed_over) continue;
     if (token.single_word &&
         (ends_with_word_character(text.substr(0, begin)) || begins_with_word_character(text.substr(end))))
       continue;

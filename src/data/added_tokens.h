@@ -19,6 +19,7 @@ struct AddedToken {
   bool lstrip = false;       // takes the white space before it
   bool rstrip = false;       // and behind it
   bool normalized = false;   // looked for in normalized text, and normalized itself
+  bool passed_over = false;  // found, but left to the tokenizer's own rules (split_special_tokens)
 };
 
 /// Finds some tokens in a text: leftmost first, of those the longest, as the library does.

@@ -255,7 +255,7 @@ std::vector<Example> AlignedSource::encode(Part part, const AlignedTexts& texts,
                                            Dataset& dataset) const {
   const SequenceForm form = tokenizer.form(1);
   std::vector<Example> examples;
-  int64_t source = 0, target = 0, unknown = 0;
+  int64_t source = 0, target = 0, unknown = 0, copied = 0;
   for (int64_t i = 0; i < texts.size(); ++i) {
     const std::string& reference = texts.target[static_cast<size_t>(i)];
     const std::vector<int64_t> read = tokenizer.encode(texts.source[static_cast<size_t>(i)]);
@@ -271,6 +271,7 @@ std::vector<Example> AlignedSource::encode(Part part, const AlignedTexts& texts,
     source += static_cast<int64_t>(example.tokens.size());
     target += static_cast<int64_t>(example.targets.size());
     unknown += unknown_here;
+    copied += trim(reference) == trim(texts.source[static_cast<size_t>(i)]);
     examples.push_back(std::move(example));
   }
   const auto count = static_cast<int64_t>(examples.size());
@@ -280,6 +281,10 @@ std::vector<Example> AlignedSource::encode(Part part, const AlignedTexts& texts,
   if (count < texts.size())
     warn(dataset, fmt::format("{} of {} {} pairs are longer than data.max_length {} on one side and were left out",
                               texts.size() - count, texts.size(), enum_name(part), *options_.max_length));
+  if (copied * 20 >= count)
+    warn(dataset, fmt::format("{} of {} {} pairs have the same text on both sides: are data.source and data.target two "
+                              "languages?",
+                              copied, count, enum_name(part)));
   log_info("[data] {}: {} pairs, {} source and {} target tokens, {:.1f} % of them unknown", enum_name(part), count,
            source, target, 100.0 * static_cast<double>(unknown) / static_cast<double>(source + target));
   return examples;

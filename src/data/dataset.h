@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "data/tokenizer.h"
+#include "record/split_summary.h"
 
 namespace headprune {
 
@@ -54,8 +55,10 @@ struct Dataset {
   std::string name;  // alias in results.json: the file or folder name, or "synthetic"
   DataKind kind = DataKind::labelled;
   std::shared_ptr<const Tokenizer> tokenizer;
-  std::vector<std::string> labels;  // classification; else empty
+  std::vector<std::string> labels;       // classification, in the order of the model's outputs; else empty
+  std::vector<std::string> label_notes;  // how they were paired with those of a loaded classifier
   std::shared_ptr<const Split> train, score, select, report;
+  std::vector<SplitSummary> summaries;  // of each split that a role uses
   std::vector<std::string> warnings;
   std::map<std::string, std::string> part_notes;  // part to how it was made, where it has no file of its own
 

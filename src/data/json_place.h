@@ -19,6 +19,8 @@ class JsonPlace {
     fail(ExitCode::run_failed, "{}: {}{}{}", file_, path_, path_.empty() ? "" : ": ", what);
   }
 
+  /// File and place, for sentences about two of them.
+  std::string where() const { return path_.empty() ? file_ : file_ + ": " + path_; }
   const Json& json() const { return *json_; }
   bool null() const { return json_->is_null(); }
   /// Whether the member is there and not null.

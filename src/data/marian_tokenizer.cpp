@@ -113,12 +113,13 @@ class MarianTokenizer final : public TranslationTokenizer {
 std::shared_ptr<const TranslationTokenizer> read_marian(TokenizerFiles files) {
   SpecialTokens specials(files);
   const JsonPlace& config = specials.config();
-  const std::string name = specials.tokenizer_class();
-  if (!name.empty() && name != "MarianTokenizer")
-    config.bad(
-        fmt::format("tokenizer_class \"{}\" with source.spm and target.spm is not supported; supported: "
-                    "MarianTokenizer",
-                    name));
+  const NamedClass& named = specials.named();
+  if (!named.name.empty() && named.name != "MarianTokenizer")
+    fail(ExitCode::run_failed,
+         "{}: {} is \"{}\", which with source.spm and target.spm is not supported; supported: MarianTokenizer",
+         files.folder().string(), named.where, named.name);
+  specials.refuse_other_files({"source_spm", "target_spm", "vocab", "target_vocab_file"});
+  if (config.flag("split_special_tokens", false)) config.bad("\"split_special_tokens\": true is not supported");
   if (config.flag("separate_vocabs", false)) config.bad("\"separate_vocabs\": true is not supported");
   if (config.has("sp_model_kwargs") && !config.at("sp_model_kwargs").object().empty())
     config.bad("\"sp_model_kwargs\" is not supported; leave it out");
@@ -134,12 +135,20 @@ std::shared_ptr<const TranslationTokenizer> read_marian(TokenizerFiles files) {
   };
   const int64_t unknown = need("unk_token", "<unk>"), end = need("eos_token", "</s>");
   const int64_t start = need("pad_token", "<pad>");  // Marian's decoders start from padding
-  std::vector<AddedToken> added = specials.added(table);
+  TokenizerParts parts{.files = files,
+                       .where = files.path("vocab.json"),
+                       .table = table,
+                       .added = {},
+                       .implied = {},
+                       .single = {},
+                       .pair = {}};
+  specials.add_to(parts);
+  std::vector<AddedToken> added = std::move(parts.added);
+  added.insert(added.end(), parts.implied.begin(), parts.implied.end());
   for (const AddedToken& token : added)
     if (!token.special || table.id(token.content) != token.id)
       fail(ExitCode::run_failed,
            "{}: the added token \"{}\" of id {} is not supported with source.spm and target.spm; only special tokens "
-           "are "
            "that vocab.json lists with the same id",
            files.folder().string(), token.content, token.id);
   for (const AddedToken& role : roles)

@@ -12,8 +12,10 @@ ModelTokenizer::ModelTokenizer(TokenizerParts parts)
       where_(std::move(parts.where)),
       table_(std::move(parts.table)),
       added_(std::move(parts.added)),
+      implied_(std::move(parts.implied)),
       single_(std::move(parts.single)),
-      pair_(std::move(parts.pair)) {}
+      pair_(std::move(parts.pair)),
+      size_(table_.size()) {}
 
 void ModelTokenizer::find_added_tokens() {
   std::stable_sort(added_.begin(), added_.end(), [](const AddedToken& a, const AddedToken& b) { return a.id < b.id; });
@@ -27,12 +29,18 @@ void ModelTokenizer::find_added_tokens() {
     if (listed >= 0)
       fail(ExitCode::run_failed, "{}: the added token \"{}\" has id {}, but the vocabulary gives it {}", where_,
            token.content, token.id, listed);
-    if (token.id != size())
+    if (token.id != size_)
       fail(ExitCode::run_failed,
            "{}: the added token \"{}\" has id {}; added tokens that are not in the vocabulary must follow it without "
            "holes, the next id is {}",
-           where_, token.content, token.id, size());
+           where_, token.content, token.id, size_);
     beyond_.push_back(token.content);
+    ++size_;
+  }
+  for (AddedToken& token : implied_) {
+    token.id = table_.size() + std::ssize(beyond_);
+    beyond_.push_back(token.content);
+    added_.push_back(token);
   }
 
   std::vector<AddedToken> verbatim, normalized;
@@ -40,7 +48,7 @@ void ModelTokenizer::find_added_tokens() {
   for (const AddedToken& token : added_) {
     (token.normalized ? normalized : verbatim).push_back(token);
     (token.normalized ? normalized_contents : verbatim_contents)
-        .push_back(token.normalized ? normalize(token.content) : token.content);
+        .push_back(token.normalized ? normalize_token(token.content) : token.content);
     if (token.normalized && normalized_contents.back().empty())
       fail(ExitCode::run_failed,
            "{}: normalization leaves nothing of the added token of id {}; set its \"normalized\" "

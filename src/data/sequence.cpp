@@ -10,18 +10,29 @@ int64_t sequence_length(const TextIds& texts, const SequenceForm& form) {
   return length;
 }
 
+namespace {
+
+void keep(std::vector<int64_t>& text, size_t count, const SequenceForm& form) {
+  if (form.cut_left)
+    text.erase(text.begin(), text.end() - static_cast<std::ptrdiff_t>(count));
+  else
+    text.resize(count);
+}
+
+}  // namespace
+
 void cut_texts(TextIds& texts, const SequenceForm& form, int64_t max_length) {
   if (sequence_length(texts, form) <= max_length) return;
   const auto room = static_cast<size_t>(std::max<int64_t>(0, max_length - form.specials(texts.size())));
   if (texts.size() == 1) {
-    texts[0].resize(room);
+    keep(texts[0], room, form);
     return;
   }
   const bool first_longer = texts[0].size() > texts[1].size();
   std::vector<int64_t>&longer = texts[first_longer ? 0 : 1], &shorter = texts[first_longer ? 1 : 0];
   const size_t kept = std::min(shorter.size(), room / 2);
-  shorter.resize(kept);
-  longer.resize(room - kept);
+  keep(shorter, kept, form);
+  keep(longer, room - kept, form);
 }
 
 Example assemble(const TextIds& texts, const SequenceForm& form) {

@@ -7,14 +7,17 @@
 
 #include "config/registry.h"
 #include "data/dataset.h"
+#include "data/labels.h"
 
 namespace headprune {
 
 struct LoadInput {
   uint64_t seed = 0;  // of the whole experiment: generated data and cut splits do not change between `seeds`
   /// That of a loaded model; without it a vocabulary is built from the train part (and the score part's source).
-  std::shared_ptr<const Tokenizer> tokenizer;
+  std::shared_ptr<const Tokenizer> tokenizer = {};
   DataKind kind = DataKind::labelled;  // what the task predicts; one that the source gives
+  ModelLabels model = {};              // outputs of a loaded classifier
+  bool trains = false;                 // whether the experiment trains: then a classifier can be started anew
 };
 
 class DataSource {

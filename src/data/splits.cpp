@@ -8,6 +8,7 @@
 #include "core/hash.h"
 #include "core/log.h"
 #include "core/random.h"
+#include "data/describe.h"
 
 namespace headprune {
 
@@ -105,6 +106,8 @@ void assign_roles(Dataset& dataset, PartExamples parts, const RoleOptions& optio
   dataset.score = assign("score", options.splits.score, options.limit.score);
   dataset.select = assign("select", options.splits.select, options.limit.select);
   dataset.report = assign("report", options.splits.report, options.limit.report);
+  require_different_examples(dataset);
+  describe_splits(dataset);
 }
 
 std::vector<std::array<std::string, 2>> Dataset::shared_splits() const {

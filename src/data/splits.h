@@ -73,7 +73,8 @@ std::vector<Example>& examples_of(PartExamples& parts, Part part);
 
 /// Gives every role of `dataset` its split and checks that none is empty. A role with a limit gets a sample of its own,
 /// drawn from the stream "data/limit/<role>" of `seed`; roles that read the same whole part share one Split. Logs
-/// sizes. Throws Error(run_failed) for a role without examples.
+/// sizes and describes the splits (data/describe.h). Throws Error(run_failed) for a role without examples, or with
+/// examples that are all alike.
 void assign_roles(Dataset& dataset, PartExamples parts, const RoleOptions& options, uint64_t seed);
 
 /// `count` of the indices 0 ... n - 1, drawn without replacement from the stream `name` of `seed`, ascending.

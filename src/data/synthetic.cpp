@@ -143,11 +143,20 @@ Dataset SyntheticSource::load(const LoadInput& input) const {
          input.tokenizer->size(), vocabulary->size());
   dataset.tokenizer = vocabulary;
   dataset.kind = input.kind;
-  for (int64_t value = 0; dataset.kind == DataKind::labelled && value < options_.classes; ++value)
-    dataset.labels.push_back(fmt::format("{}", value));
   PartExamples examples;
   for (const Part part : kParts)
     if (options_.roles.uses(part)) examples_of(examples, part) = generate(part, input);
+  if (dataset.kind == DataKind::labelled) {
+    std::vector<std::string> values;
+    for (int64_t value = 0; value < options_.classes; ++value) values.push_back(fmt::format("{}", value));
+    const LabelAnswer labels =
+        settle_labels({.trained = values, .found = values, .trains = input.trains, .model = input.model});
+    dataset.labels = labels.names;
+    dataset.label_notes = labels.notes;
+    if (!labels.warning.empty()) warn(dataset, labels.warning);
+    for (std::vector<Example>& part : examples)
+      for (Example& example : part) example.label = labels.outputs.at(values[static_cast<size_t>(example.label)]);
+  }
   assign_roles(dataset, std::move(examples), options_.roles, input.seed);
   return dataset;
 }

@@ -183,6 +183,12 @@ Dataset TextSource::load(const LoadInput& input) const {
   }
 
   Dataset dataset;
+  if (text.starts_with("\xEF\xBB\xBF"))
+    warn(dataset, "the text begins with a byte order mark, which counts as part of it; remove it if it is not meant");
+  if (const auto ends = std::count(text.begin(), text.end(), '\r'); ends > 0)
+    warn(dataset, fmt::format("the text has {} carriage returns (line ends of Windows), which count as part of it; "
+                              "convert it if they are not meant",
+                              ends));
   dataset.name = options_.path.filename().string();
   dataset.kind = DataKind::language;
   dataset.tokenizer = tokenizer(cuts[static_cast<size_t>(Part::train)], input);

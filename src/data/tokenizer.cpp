@@ -24,6 +24,13 @@ constexpr const char* kSentencePiece[] = {"spiece.model", "sentencepiece.bpe.mod
 constexpr const char* kStarts[] = {kVocabulary,  "tokenizer.json", "vocab.txt",
                                    "vocab.json", kSourceModel,     kTargetModel};
 
+/// Old folders have "tokenizer_file": null in tokenizer_config.json, which makes transformers read the other files.
+bool puts_aside_json(const TokenizerFiles& files) {
+  const Json config = files.object("tokenizer_config.json");
+  return config.contains("tokenizer_file") && config["tokenizer_file"].is_null() &&
+         (files.has("vocab.txt") || (files.has("vocab.json") && files.has("merges.txt")));
+}
+
 }  // namespace
 
 std::vector<fs::path> tokenizer_files(const fs::path& folder) {
@@ -46,7 +53,7 @@ std::shared_ptr<const Tokenizer> read_tokenizer(const std::filesystem::path& fol
     return std::make_shared<const Vocabulary>(
         Vocabulary::from_json(parse_json(read_file(path), path.string()), path.string()));
   TokenizerFiles files(folder);
-  if (files.has("tokenizer.json")) return read_tokenizer_json(std::move(files));
+  if (files.has("tokenizer.json") && !puts_aside_json(files)) return read_tokenizer_json(std::move(files));
   if (files.has("vocab.txt")) return read_vocab_txt(std::move(files));
   if (files.has("vocab.json") && files.has("merges.txt")) return read_vocab_json(std::move(files));
   if (files.has("vocab.json") || files.has("merges.txt"))

@@ -18,6 +18,7 @@ namespace headprune {
 struct SequenceForm {
   std::vector<int64_t> before, between, after;
   bool second_type = false;  // the second text and `after` have token type 1
+  bool cut_left = false;     // what is too long loses its beginning (truncation_side: left), else its end
 
   int64_t specials(size_t texts) const {
     return static_cast<int64_t>(before.size() + after.size() + (texts > 1 ? between.size() : 0));

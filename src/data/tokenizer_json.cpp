@@ -2,8 +2,11 @@
 #include <algorithm>
 
 #include "core/error.h"
+#include "core/log.h"
+#include "core/text.h"
 #include "data/byte_bpe.h"
 #include "data/json_place.h"
+#include "data/special_tokens.h"
 #include "data/tokenizer_readers.h"
 #include "data/wordpiece.h"
 
@@ -42,23 +45,6 @@ TokenTable read_table(const JsonPlace& model, const std::string& where) {
   for (const auto& [token, id] : vocabulary.object().items())
     entries.emplace_back(token, JsonPlace(id, where, fmt::format("model.vocab[\"{}\"]", token)).count());
   return {std::move(entries), where + ": model.vocab"};
-}
-
-std::vector<AddedToken> read_added(const JsonPlace& root) {
-  std::vector<AddedToken> added;
-  if (!root.has("added_tokens")) return added;
-  const JsonPlace list = root.at("added_tokens");
-  for (size_t i = 0; i < list.array().size(); ++i) {
-    const JsonPlace token = list.at(i);
-    added.push_back({.content = token.at("content").text(),
-                     .id = token.at("id").count(),
-                     .special = token.flag("special", false),
-                     .single_word = token.flag("single_word", false),
-                     .lstrip = token.flag("lstrip", false),
-                     .rstrip = token.flag("rstrip", false),
-                     .normalized = token.flag("normalized", true)});
-  }
-  return added;
 }
 
 /// A token that a post-processor puts into sequences must be the one that the table has at that id.
@@ -139,17 +125,61 @@ bool read_processor(const JsonPlace& processor, TokenizerParts& parts) {
   return added;
 }
 
-BertRules read_rules(const JsonPlace& root) {
-  if (!root.has("normalizer"))
-    return {.clean_text = false, .space_chinese = false, .strip_accents = false, .lowercase = false};
+/// tokenizer.json and the files beside it.
+struct Folder {
+  JsonPlace root;
+  const SpecialTokens& specials;
+  std::optional<TokenizerClass> rules;  // nothing where no file says whose tokenizer it is
+
+  const JsonPlace& config() const { return specials.config(); }
+  /// Which of two counts: what tokenizer.json says at `place`, or the key of tokenizer_config.json with its default
+  /// `usual`, which a class asks for that `asks`.
+  bool setting(const JsonPlace& place, bool listed, const char* key, bool asks, bool usual) const;
+};
+
+bool Folder::setting(const JsonPlace& place, bool listed, const char* key, bool asks, bool usual) const {
+  const bool said = config().has(key), wanted = said ? config().at(key).flag() : usual;
+  if (!rules && said && wanted != listed)
+    fail(
+        ExitCode::run_failed,
+        "{} is {}, but {} is {}; no file says whose tokenizer it is, which would decide: set tokenizer_class in {}, or "
+        "make them agree",
+        config().at(key).where(), wanted, place.where(), listed, config().where());
+  if (!rules || !asks || wanted == listed) return listed;
+  log_warn("[data] {} is {}, but {} is {} ({}); taken is {}, as transformers does", place.where(), listed, key, wanted,
+           said ? config().where() : "the default of " + rules->name, wanted);
+  return wanted;
+}
+
+/// BERT's classes override the normalizer of tokenizer.json, for texts.
+void read_rules(const Folder& folder, WordPieceOptions& options) {
+  const bool asks = folder.rules && folder.rules->bert_rules;
+  const JsonPlace& root = folder.root;
+  if (!root.has("normalizer")) {
+    if (asks)
+      root.bad(
+          fmt::format("there is no \"normalizer\", which {} needs in transformers; get the tokenizer's files again",
+                      folder.rules->name));
+    options.rules = {.clean_text = false, .space_chinese = false, .strip_accents = false, .lowercase = false};
+    options.token_rules = options.rules;
+    return;
+  }
   const JsonPlace normalizer = root.at("normalizer");
   const std::string& type = normalizer.at("type").text();
   if (type != "BertNormalizer") unsupported(normalizer, type, "for WordPiece, BertNormalizer or null");
-  const bool lowercase = normalizer.at("lowercase").flag();
-  return {.clean_text = normalizer.at("clean_text").flag(),
-          .space_chinese = normalizer.at("handle_chinese_chars").flag(),
-          .strip_accents = normalizer.flag("strip_accents", lowercase),
-          .lowercase = lowercase};
+  const JsonPlace lower = normalizer.at("lowercase"), chinese = normalizer.at("handle_chinese_chars");
+  options.token_rules = {.clean_text = normalizer.at("clean_text").flag(),
+                         .space_chinese = chinese.flag(),
+                         .strip_accents = normalizer.flag("strip_accents", lower.flag()),
+                         .lowercase = lower.flag()};
+  BertRules& rules = options.rules;
+  rules.clean_text = options.token_rules.clean_text;
+  rules.lowercase = folder.setting(lower, lower.flag(), "do_lower_case", asks, true);
+  rules.space_chinese = folder.setting(chinese, chinese.flag(), "tokenize_chinese_chars", asks, true);
+  // Without a value accents go where lower case comes.
+  const bool listed = normalizer.flag("strip_accents", asks ? rules.lowercase : lower.flag());
+  rules.strip_accents = folder.setting(normalizer.has("strip_accents") ? normalizer.at("strip_accents") : normalizer,
+                                       listed, "strip_accents", asks, rules.lowercase);
 }
 
 JsonPlace pre_tokenizer_of(const JsonPlace& root, const std::string& supported) {
@@ -164,12 +194,13 @@ JsonPlace pre_tokenizer_of(const JsonPlace& root, const std::string& supported) 
   return found;
 }
 
-std::shared_ptr<const Tokenizer> make_wordpiece(const JsonPlace& root, TokenizerParts parts) {
+std::shared_ptr<const Tokenizer> make_wordpiece(const Folder& folder, TokenizerParts parts) {
+  const JsonPlace& root = folder.root;
   const JsonPlace model = root.at("model");
   allow_only(model, {"type", "vocab", "unk_token", "continuing_subword_prefix", "max_input_chars_per_word"});
   pre_tokenizer_of(root, "BertPreTokenizer");
   WordPieceOptions options;
-  options.rules = read_rules(root);
+  read_rules(folder, options);
   options.unknown = model.text("unk_token", options.unknown);
   options.continuation = model.text("continuing_subword_prefix", options.continuation);
   if (model.has("max_input_chars_per_word")) options.longest_word = model.at("max_input_chars_per_word").count();
@@ -195,7 +226,11 @@ Merges read_merges(const JsonPlace& list) {
   return merges;
 }
 
-std::shared_ptr<const Tokenizer> make_byte_bpe(const JsonPlace& root, TokenizerParts parts) {
+std::shared_ptr<const Tokenizer> make_byte_bpe(const Folder& folder, TokenizerParts parts) {
+  const JsonPlace& root = folder.root;
+  if (folder.rules && folder.rules->bert_rules)
+    root.bad(fmt::format("{} is {}, which does not read a tokenizer of type BPE; set the class that it was saved by",
+                         folder.specials.named().where, folder.rules->name));
   const JsonPlace model = root.at("model");
   allow_only(model, {"type", "vocab", "merges", "unk_token", "dropout", "continuing_subword_prefix",
                      "end_of_word_suffix", "fuse_unk", "byte_fallback", "ignore_merges"});
@@ -204,7 +239,9 @@ std::shared_ptr<const Tokenizer> make_byte_bpe(const JsonPlace& root, TokenizerP
     unsupported(root.at("normalizer"), root.at("normalizer").at("type").text(), "for BPE, null");
   const JsonPlace splitter = pre_tokenizer_of(root, "ByteLevel");
   if (!splitter.flag("use_regex", true)) splitter.bad("\"use_regex\": false is not supported");
-  const bool add_prefix_space = splitter.at("add_prefix_space").flag();
+  const JsonPlace space = splitter.at("add_prefix_space");
+  const bool add_prefix_space =
+      folder.setting(space, space.flag(), "add_prefix_space", folder.rules.has_value(), false);
   return std::make_shared<const ByteBpe>(std::move(parts), read_merges(model.at("merges")), add_prefix_space);
 }
 
@@ -212,6 +249,24 @@ std::shared_ptr<const Tokenizer> make_byte_bpe(const JsonPlace& root, TokenizerP
 std::string model_type(const JsonPlace& model) {
   if (model.has("type")) return model.at("type").text();
   return model.has("merges") ? "BPE" : model.has("max_input_chars_per_word") ? "WordPiece" : "unknown";
+}
+
+/// The class that a folder names, which must be one that is known.
+std::optional<TokenizerClass> class_rules(const NamedClass& named, const std::string& where) {
+  if (named.name.empty()) return std::nullopt;
+  std::optional<TokenizerClass> rules = find_tokenizer_class(named.name);
+  if (!rules)
+    fail(ExitCode::run_failed,
+         "{}: {} is {}, whose rules are not known here; supported: {}; where tokenizer.json says all, set "
+         "PreTrainedTokenizerFast",
+         where, named.where, named.name, join(tokenizer_class_names(), ", "));
+  return rules;
+}
+
+/// "right" or "left".
+std::string truncation_side(const JsonPlace& root) {
+  if (!root.has("truncation")) return "right";
+  return root.at("truncation").text("direction", "Right") == "Left" ? "left" : "right";
 }
 
 }  // namespace
@@ -225,17 +280,27 @@ std::shared_ptr<const Tokenizer> read_tokenizer_json(TokenizerFiles files) {
   const JsonPlace model = root.at("model");
   const std::string type = model_type(model);
   if (type != "WordPiece" && type != "BPE") unsupported(model, type, "WordPiece, byte-level BPE");
+  SpecialTokens specials(files);
+  specials.refuse_other_files({"tokenizer_file"});
+  if (specials.config().flag("from_slow", false))
+    specials.config().bad("\"from_slow\": true passes over tokenizer.json, which is not supported; remove the key");
+  const std::optional<TokenizerClass> rules = class_rules(specials.named(), where);
 
   TokenizerParts parts{.files = std::move(files),
                        .where = where,
                        .table = read_table(model, where),
-                       .added = read_added(root),
+                       .added = listed_tokens(root),
+                       .implied = {},
                        .single = {},
                        .pair = {}};
   // Where no processor says otherwise the second text is of type 1.
   parts.pair.second_type = true;
   if (root.has("post_processor")) read_processor(root.at("post_processor"), parts);
-  return type == "BPE" ? make_byte_bpe(root, std::move(parts)) : make_wordpiece(root, std::move(parts));
+  const TokenizerClass known = rules.value_or(*find_tokenizer_class("PreTrainedTokenizerFast"));
+  specials.merge_into(parts, known);
+  specials.finish_forms(parts, known.token_types, truncation_side(root));
+  const Folder folder{root, specials, rules};
+  return type == "BPE" ? make_byte_bpe(folder, std::move(parts)) : make_wordpiece(folder, std::move(parts));
 }
 
 }  // namespace headprune

@@ -36,18 +36,9 @@ Merges read_merge_lines(const TokenizerFiles& files) {
 }
 
 /// "GPT2Tokenizer" or "RobertaTokenizer".
-std::string bpe_class(const TokenizerFiles& files, const SpecialTokens& specials) {
-  std::string name = specials.tokenizer_class(), from = "tokenizer_class in " + files.path("tokenizer_config.json");
-  if (name.empty() && fs::exists(files.folder() / "config.json")) {
-    const std::string path = files.path("config.json");
-    const Json json = parse_json(read_file(path), path);
-    name = JsonPlace(json, path).text("model_type", "");
-    from = "model_type in " + path;
-    if (name == "gpt2") return "GPT2Tokenizer";
-    if (name == "roberta") return "RobertaTokenizer";
-  }
-  if (name == "GPT2Tokenizer" || name == "RobertaTokenizer") return name;
-  if (name.empty())
+std::string bpe_class(const TokenizerFiles& files, const NamedClass& named) {
+  if (named.name == "GPT2Tokenizer" || named.name == "RobertaTokenizer") return named.name;
+  if (named.where.empty())
     fail(ExitCode::run_failed,
          "{}: vocab.json and merges.txt do not say whose they are; add a tokenizer_config.json with tokenizer_class "
          "GPT2Tokenizer or RobertaTokenizer",
@@ -55,7 +46,7 @@ std::string bpe_class(const TokenizerFiles& files, const SpecialTokens& specials
   fail(ExitCode::run_failed,
        "{}: {} is \"{}\", whose vocab.json and merges.txt are not supported; supported: GPT2Tokenizer, "
        "RobertaTokenizer, or a tokenizer.json",
-       files.folder().string(), from, name);
+       files.folder().string(), named.where, named.name.empty() ? named.model_type : named.name);
 }
 
 }  // namespace
@@ -63,14 +54,15 @@ std::string bpe_class(const TokenizerFiles& files, const SpecialTokens& specials
 std::shared_ptr<const Tokenizer> read_vocab_txt(TokenizerFiles files) {
   SpecialTokens specials(files);
   const JsonPlace& config = specials.config();
-  const std::string name = specials.tokenizer_class();
-  const std::vector<std::string> supported = {"", "BertTokenizer", "DistilBertTokenizer", "ElectraTokenizer",
-                                              "MobileBertTokenizer"};
-  if (std::find(supported.begin(), supported.end(), name) == supported.end())
-    config.bad(
-        fmt::format("tokenizer_class \"{}\" with a vocab.txt is not supported; supported: BertTokenizer, "
-                    "DistilBertTokenizer, ElectraTokenizer, MobileBertTokenizer, or a tokenizer.json",
-                    name));
+  // Where nothing says whose a vocab.txt is, it is BERT's.
+  const std::string name = specials.named().name.empty() ? "BertTokenizer" : specials.named().name;
+  const std::optional<TokenizerClass> rules = find_tokenizer_class(name);
+  if (!rules || !rules->bert_rules)
+    fail(ExitCode::run_failed,
+         "{}: {} is \"{}\", which with a vocab.txt is not supported; supported: BertTokenizer, DistilBertTokenizer, "
+         "ElectraTokenizer, MobileBertTokenizer, or a tokenizer.json",
+         files.folder().string(), specials.named().where, name);
+  specials.refuse_other_files({"vocab_file"});
   if (!config.flag("do_basic_tokenize", true)) config.bad("\"do_basic_tokenize\": false is not supported");
 
   const std::string where = files.path("vocab.txt");
@@ -84,26 +76,31 @@ std::shared_ptr<const Tokenizer> read_vocab_txt(TokenizerFiles files) {
   const int64_t cls = need("cls_token", "[CLS]");
   specials.role("pad_token", {.content = "[PAD]"});
   specials.role("mask_token", {.content = "[MASK]"});
+  for (const char* key : {"bos_token", "eos_token"}) specials.role(key, {});
 
   WordPieceOptions options;
   options.unknown = table.token(unknown);
   options.rules.lowercase = config.flag("do_lower_case", true);
   options.rules.strip_accents = config.flag("strip_accents", options.rules.lowercase);
   options.rules.space_chinese = config.flag("tokenize_chinese_chars", true);
-  std::vector<AddedToken> added = specials.added(table);
+  options.token_rules = options.rules;
   TokenizerParts parts{.files = std::move(files),
                        .where = where,
                        .table = std::move(table),
-                       .added = std::move(added),
+                       .added = {},
+                       .implied = {},
                        .single = {.before = {cls}, .between = {}, .after = {sep}},
                        .pair = {.before = {cls}, .between = {sep}, .after = {sep}, .second_type = true}};
+  specials.add_to(parts);
+  specials.finish_forms(parts, rules->token_types, "right");
   return std::make_shared<const WordPiece>(std::move(parts), std::move(options));
 }
 
 std::shared_ptr<const Tokenizer> read_vocab_json(TokenizerFiles files) {
   SpecialTokens specials(files);
   const JsonPlace& config = specials.config();
-  const bool roberta = bpe_class(files, specials) == "RobertaTokenizer";
+  const bool roberta = bpe_class(files, specials.named()) == "RobertaTokenizer";
+  specials.refuse_other_files({"vocab_file", "merges_file"});
   TokenTable table = read_vocab_table(files);
   const Merges merges = read_merge_lines(files);
   const std::string where = files.path("vocab.json");
@@ -128,15 +125,19 @@ std::shared_ptr<const Tokenizer> read_vocab_json(TokenizerFiles files) {
     single.before = pair.before = {table.need(bos->content, "the special token bos_token")};
     pair.second_type = true;
   } else {
-    pair.second_type = true;  // as tokenizer.json without a processor; GPT-2 has no token types
+    pair.second_type = true;  // as tokenizer.json without a processor
   }
-  std::vector<AddedToken> added = specials.added(table);
+  if (!roberta)
+    for (const char* key : {"sep_token", "cls_token", "mask_token"}) specials.role(key, {});
   TokenizerParts parts{.files = std::move(files),
                        .where = where,
                        .table = std::move(table),
-                       .added = std::move(added),
+                       .added = {},
+                       .implied = {},
                        .single = std::move(single),
                        .pair = std::move(pair)};
+  specials.add_to(parts);
+  specials.finish_forms(parts, /*token_types=*/false, "right");
   return std::make_shared<const ByteBpe>(std::move(parts), merges, config.flag("add_prefix_space", false));
 }
 

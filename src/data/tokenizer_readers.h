@@ -10,15 +10,14 @@
 
 namespace headprune {
 
-/// tokenizer.json. Its "truncation", "padding" and "decoder" do not change the ids of a text and are passed over; what
-/// tokenizer_config.json says is not asked for, as the `tokenizers` library does not.
+/// tokenizer.json, as transformers' AutoTokenizer reads it with the files beside it (docs/tokenizers.md). Where no file
+/// says whose class it is, as the `tokenizers` library reads it alone.
 std::shared_ptr<const Tokenizer> read_tokenizer_json(TokenizerFiles files);
 
 /// vocab.txt, rules from tokenizer_config.json. Special tokens are those that transformers adds for BertTokenizer.
 std::shared_ptr<const Tokenizer> read_vocab_txt(TokenizerFiles files);
 
-/// vocab.json and merges.txt. The form is RoBERTa's or GPT-2's by tokenizer_class in tokenizer_config.json, else by
-/// model_type in config.json.
+/// vocab.json and merges.txt. The form is that of the class, RoBERTa's or GPT-2's.
 std::shared_ptr<const Tokenizer> read_vocab_json(TokenizerFiles files);
 
 /// source.spm, target.spm and vocab.json.

@@ -11,7 +11,8 @@
 #include "data/sequence.h"
 #include "data/source.h"
 #include "data/splits.h"
-#include "data/tsv_table.h"
+#include "data/tsv_checks.h"
+#include "data/tsv_rows.h"
 #include "data/vocabulary.h"
 
 namespace headprune {
@@ -66,17 +67,6 @@ std::string lower_case(std::string_view text) {
   return lower;
 }
 
-/// Rows of one part and the file they stand in.
-struct PartRows {
-  std::filesystem::path file;
-  std::vector<TsvRow> rows;
-  std::vector<size_t> text_columns;
-  size_t label_column = 0;
-
-  std::string place(const TsvRow& row) const { return fmt::format("{}:{}", file.string(), row.line); }
-};
-using AllRows = std::array<PartRows, kParts.size()>;
-
 }  // namespace
 
 class TsvSource : public DataSource {
@@ -86,6 +76,7 @@ class TsvSource : public DataSource {
     TsvFiles files;
     TsvCuts cut;
     bool header = false;
+    TsvQuoting quoting = TsvQuoting::none;
     std::vector<std::string> text = {"0"};
     std::string label = "1";
     std::vector<std::string> labels;
@@ -101,6 +92,10 @@ class TsvSource : public DataSource {
       v("files", files, "file names of the parts");
       v("cut", cut, "make a part that has no file from a seeded sample of another part's examples");
       v("header", header, "whether the first line of each file names the columns");
+      v("quoting", quoting,
+        "what quotation marks mean: none, they are part of the text; csv, cells may stand in them (RFC 4180), as "
+        "pandas "
+        "and spreadsheets write them");
       v("text", text, "one or two text columns, by name or by number from 0; two are joined by a separator token",
         [](const std::vector<std::string>& columns) {
           return columns.size() == 1 || columns.size() == 2 ? std::string() : "expected one or two columns";
@@ -108,7 +103,9 @@ class TsvSource : public DataSource {
       v("label", label,
         "column of what is to be predicted, a label or (task regression) a number, by name or by number from 0",
         not_empty);
-      v("labels", labels, "all labels, in the order of the model's outputs; empty: those of the train part, sorted");
+      v("labels", labels,
+        "all labels, in the order of the model's outputs; empty: those of the train part, sorted, or of a loaded "
+        "classifier, paired by name (the same; or but for case and spaces at its ends) or by number");
       v("unit", unit,
         "what a token is: word (split at white space), character or byte; absent: word, or what a loaded model brings");
       v("vocabulary_size", vocabulary_size,
@@ -132,12 +129,11 @@ class TsvSource : public DataSource {
   bool needed(Part part) const;
   PartRows read_part(Part part) const;
   void cut_part(Part part, AllRows& all, uint64_t seed, Dataset& dataset) const;
-  std::vector<std::string> collect_labels(const PartRows& train) const;
+  LabelAnswer settle(const AllRows& rows, const LoadInput& input) const;
   std::shared_ptr<const Tokenizer> tokenizer(const PartRows& train, const LoadInput& input) const;
-  std::vector<Example> encode(Part part, const PartRows& rows, Dataset& dataset) const;
-  void add_labels(std::vector<Example>& examples, const PartRows& rows, const Dataset& dataset) const;
+  std::vector<Example> encode(Part part, const PartRows& rows, const LabelAnswer& labels, Dataset& dataset) const;
+  void add_labels(std::vector<Example>& examples, const PartRows& rows, const LabelAnswer& labels) const;
   void add_numbers(std::vector<Example>& examples, const PartRows& rows) const;
-  void require_difference(const PartRows& train, DataKind kind) const;
   std::string text_of(const TsvRow& row, size_t column) const {
     return options_.lower_case ? headprune::lower_case(row.cells[column]) : row.cells[column];
   }
@@ -213,13 +209,17 @@ std::vector<InputFile> TsvSource::inputs() const {
 PartRows TsvSource::read_part(Part part) const {
   PartRows part_rows;
   part_rows.file = file_of(part);
-  TsvTable table = read_tsv(part_rows.file, options_.header);
+  TsvTable table = read_tsv(part_rows.file, {.header = options_.header, .quoting = options_.quoting});
   for (const std::string& column : options_.text)
     part_rows.text_columns.push_back(find_column(table, column, part_rows.file.string()));
   part_rows.label_column = find_column(table, options_.label, part_rows.file.string());
+  if (std::count(part_rows.text_columns.begin(), part_rows.text_columns.end(), part_rows.label_column) > 0)
+    fail(ExitCode::usage, "{}: data.label is column '{}', which data.text reads too: the label would stand in the text",
+         part_rows.file.string(), options_.label);
+  part_rows.header = std::move(table.header);
   part_rows.rows = std::move(table.rows);
   for (const TsvRow& row : part_rows.rows)
-    if (row.cells[part_rows.label_column].empty())
+    if (trim(part_rows.label(row)).empty())
       fail(ExitCode::run_failed, "{}: empty label in column '{}'", part_rows.place(row), options_.label);
   return part_rows;
 }
@@ -238,6 +238,8 @@ void TsvSource::cut_part(Part part, AllRows& all, uint64_t seed, Dataset& datase
   const std::vector<int64_t> taken = seeded_sample(static_cast<int64_t>(from.rows.size()), count, seed, stream);
 
   to.file = from.file;
+  to.header = from.header;
+  to.cut = true;
   to.text_columns = from.text_columns;
   to.label_column = from.label_column;
   std::vector<TsvRow> kept;
@@ -256,45 +258,42 @@ void TsvSource::cut_part(Part part, AllRows& all, uint64_t seed, Dataset& datase
   warn(dataset, note);
 }
 
-std::vector<std::string> TsvSource::collect_labels(const PartRows& train) const {
-  if (!options_.labels.empty()) return options_.labels;
-  std::set<std::string> labels;
-  for (const TsvRow& row : train.rows) labels.insert(row.cells[train.label_column]);
-  return {labels.begin(), labels.end()};
+LabelAnswer TsvSource::settle(const AllRows& rows, const LoadInput& input) const {
+  std::set<std::string> trained, found;
+  for (const Part part : kParts)
+    for (const TsvRow& row : rows[static_cast<size_t>(part)].rows) {
+      const std::string& label = rows[static_cast<size_t>(part)].label(row);
+      found.insert(label);
+      if (part == Part::train) trained.insert(label);
+    }
+  return settle_labels({.trained = {trained.begin(), trained.end()},
+                        .found = {found.begin(), found.end()},
+                        .listed = options_.labels,
+                        .trains = input.trains,
+                        .model = input.model});
 }
 
-/// A column that says the same of every example is most likely the wrong one.
-void TsvSource::require_difference(const PartRows& train, DataKind kind) const {
-  if (kind == DataKind::labelled && !options_.labels.empty()) return;
-  const size_t column = train.label_column;
-  const std::string& first = train.rows.front().cells[column];
-  if (std::all_of(train.rows.begin(), train.rows.end(), [&](const TsvRow& row) { return row.cells[column] == first; }))
-    fail(ExitCode::run_failed, "{}: every {} in column '{}' is the same; is data.label the right column?",
-         train.file.string(), kind == DataKind::labelled ? "label" : "number", options_.label);
-}
-
-void TsvSource::add_labels(std::vector<Example>& examples, const PartRows& rows, const Dataset& dataset) const {
-  std::unordered_map<std::string, int64_t> label_ids;
-  for (const std::string& label : dataset.labels) label_ids.emplace(label, static_cast<int64_t>(label_ids.size()));
+void TsvSource::add_labels(std::vector<Example>& examples, const PartRows& rows, const LabelAnswer& labels) const {
   for (size_t i = 0; i < examples.size(); ++i) {
-    const std::string& label = rows.rows[i].cells[rows.label_column];
-    const auto id = label_ids.find(label);
-    if (id == label_ids.end())
+    const std::string& label = rows.label(rows.rows[i]);
+    const auto output = labels.outputs.find(label);
+    if (output == labels.outputs.end())
       fail(ExitCode::run_failed, "{}: unknown label '{}'; {} {}", rows.place(rows.rows[i]), label,
-           options_.labels.empty() ? "the train part has" : "data.labels has", join(dataset.labels, ", "));
-    examples[i].label = id->second;
+           options_.labels.empty() ? "the train part has" : "data.labels has", join_some(labels.names, ", ", 20));
+    examples[i].label = output->second;
   }
 }
 
 void TsvSource::add_numbers(std::vector<Example>& examples, const PartRows& rows) const {
   for (size_t i = 0; i < examples.size(); ++i) {
-    const std::string& text = rows.rows[i].cells[rows.label_column];
+    const std::string& text = rows.label(rows.rows[i]);
     examples[i].number = parse_number(text);
     if (!examples[i].number)
       fail(ExitCode::run_failed,
            "{}: '{}' in column '{}' is not a number, which task regression needs; is data.label "
-           "the right column?",
-           rows.place(rows.rows[i]), text, options_.label);
+           "the right column?{}",
+           rows.place(rows.rows[i]), text, options_.label,
+           rows.rows[i].line == 1 ? " If the line names the columns, set data.header: true" : "");
   }
 }
 
@@ -314,7 +313,8 @@ std::shared_ptr<const Tokenizer> TsvSource::tokenizer(const PartRows& train, con
   return std::make_shared<const Vocabulary>(Vocabulary::build(unit, counts, options_.vocabulary_size));
 }
 
-std::vector<Example> TsvSource::encode(Part part, const PartRows& rows, Dataset& dataset) const {
+std::vector<Example> TsvSource::encode(Part part, const PartRows& rows, const LabelAnswer& labels,
+                                       Dataset& dataset) const {
   const Tokenizer& tokenizer = *dataset.tokenizer;
   const SequenceForm form = tokenizer.form(rows.text_columns.size());
   std::vector<Example> examples;
@@ -336,7 +336,7 @@ std::vector<Example> TsvSource::encode(Part part, const PartRows& rows, Dataset&
   if (dataset.kind == DataKind::numbered)
     add_numbers(examples, rows);
   else
-    add_labels(examples, rows, dataset);
+    add_labels(examples, rows, labels);
   if (truncated > 0)
     warn(dataset, fmt::format("{} of {} {} examples are longer than data.max_length {} and were cut at their end",
                               truncated, examples.size(), enum_name(part), *options_.max_length));
@@ -366,12 +366,20 @@ Dataset TsvSource::load(const LoadInput& input) const {
   }
 
   const PartRows& train = rows[static_cast<size_t>(Part::train)];
-  require_difference(train, dataset.kind);
-  if (dataset.kind == DataKind::labelled) dataset.labels = collect_labels(train);
+  require_different_labels(train, dataset.kind, options_.label);
+  LabelAnswer labels;
+  if (dataset.kind == DataKind::labelled) {
+    labels = settle(rows, input);
+    dataset.labels = labels.names;
+    dataset.label_notes = labels.notes;
+    if (!labels.warning.empty()) warn(dataset, labels.warning);
+  }
+  warn_of_rows({.rows = rows, .quoting = options_.quoting, .labels = labels}, dataset);
   dataset.tokenizer = tokenizer(train, input);
   PartExamples examples;
   for (const Part part : kParts)
-    if (options_.roles.uses(part)) examples_of(examples, part) = encode(part, rows[static_cast<size_t>(part)], dataset);
+    if (options_.roles.uses(part))
+      examples_of(examples, part) = encode(part, rows[static_cast<size_t>(part)], labels, dataset);
   assign_roles(dataset, std::move(examples), options_.roles, input.seed);
   return dataset;
 }

@@ -13,6 +13,8 @@ namespace headprune {
 
 struct WordPieceOptions {
   BertRules rules;
+  /// For added tokens: transformers changes a normalizer once they are known, and does not look at them again.
+  BertRules token_rules;
   std::string unknown = "[UNK]";
   std::string continuation = "##";  // before every piece of a word but the first
   int64_t longest_word = 100;       // characters; a longer word is unknown
@@ -28,6 +30,9 @@ class WordPiece final : public ModelTokenizer {
 
  private:
   std::string normalize(std::string_view text) const override { return bert_normalize(text, options_.rules); }
+  std::string normalize_token(std::string_view content) const override {
+    return bert_normalize(content, options_.token_rules);
+  }
   void encode_text(std::string_view text, std::vector<int64_t>& ids) const override;
   bool append_pieces(std::string_view word, std::vector<int64_t>& ids) const;
 

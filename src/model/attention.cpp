@@ -5,6 +5,7 @@
 #include <limits>
 #include <numeric>
 
+#include "model/blank.h"
 #include "model/dropout.h"
 
 namespace headprune {
@@ -12,6 +13,11 @@ namespace {
 
 /// Keeps the entries `kept` of axis `axis`, which is made of H slices of `width`.
 void keep_slices(torch::Tensor& parameter, int64_t axis, int64_t width, const torch::Tensor& kept) {
+  if (parameter.is_meta()) {  // an outline, which LibTorch cannot select from
+    std::vector<int64_t> shape = parameter.sizes().vec();
+    shape[static_cast<size_t>(axis)] = kept.numel() * width;
+    return parameter.set_data(torch::empty(shape, parameter.options()));
+  }
   torch::Tensor rows = kept.unsqueeze(1) * width + torch::arange(width, kept.options());  // [H, width]
   rows = rows.flatten().to(parameter.device());                                           // [H width]
   parameter.set_data(parameter.detach().index_select(axis, rows).contiguous());
@@ -21,8 +27,8 @@ void keep_slices(torch::Tensor& parameter, int64_t axis, int64_t width, const to
 }  // namespace
 
 Projection::Projection(int64_t inputs, int64_t outputs)
-    : weight(register_parameter("weight", torch::zeros({outputs, inputs}))),
-      bias(register_parameter("bias", torch::zeros({outputs}))) {}
+    : weight(register_parameter("weight", torch::zeros({outputs, inputs}, blank_options()))),
+      bias(register_parameter("bias", torch::zeros({outputs}, blank_options()))) {}
 
 Visibility::Visibility(Pattern pattern, torch::Tensor keys_present)
     : pattern_(pattern), keys_present_(std::move(keys_present)) {}

@@ -23,6 +23,7 @@ std::vector<HfTensor> bert_encoder_tensors(const TransformerConfig& sizes) {
        {std::pair("word", "tokens"), std::pair("position", "positions"), std::pair("token_type", "token_types")})
     tensors.push_back({.name = fmt::format("embeddings.{}_embeddings.weight", theirs),
                        .parts = {fmt::format("embeddings.{}", ours)}});
+  tensors.front().copies = {"cls.predictions.decoder.weight", "lm_head.decoder.weight"};
   add_layer(tensors, "embeddings.LayerNorm", "norm");
   for (int64_t layer = 0; layer < sizes.layers; ++layer) {
     const std::string theirs = fmt::format("encoder.layer.{}.", layer), ours = fmt::format("blocks.{}.", layer);
@@ -76,7 +77,7 @@ class BertLayout final : public HfLayout {
     return tensors;
   }
   bool left_out(const std::string& name) const override {
-    return name == "embeddings.position_ids" || name.starts_with("cls.");
+    return name == "embeddings.position_ids" || name == "embeddings.token_type_ids" || name.starts_with("cls.");
   }
 };
 

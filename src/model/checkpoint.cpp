@@ -53,6 +53,14 @@ NamedTensors read_tensors(const std::filesystem::path& file) {
   return tensors;
 }
 
+NamedTensors read_outlines(const std::filesystem::path& file) {
+  NamedTensors tensors;
+  for (const TensorInfo& tensor : read_safetensors_header(file).tensors)
+    tensors[tensor.name] =
+        torch::empty(tensor.shape, torch::TensorOptions(scalar_of(tensor.dtype)).device(torch::kMeta));
+  return tensors;
+}
+
 std::string tensors_file(const NamedTensors& tensors, const std::map<std::string, std::string>& metadata) {
   std::vector<TensorBytes> bytes;
   for (const auto& [name, tensor] : tensors) bytes.push_back(to_bytes(name, tensor));
@@ -83,11 +91,15 @@ std::vector<std::string> tensor_problems(const NamedTensors& wanted, const Named
   return problems;
 }
 
-void load_state(Model& model, const NamedTensors& tensors, const std::string& where) {
-  NamedTensors targets = state(model);
-  if (const auto problems = tensor_problems(targets, tensors); !problems.empty())
-    fail(ExitCode::run_failed, "{}: the tensors do not fit the model's config.json: {}", where, join(problems, "; "));
+void check_state(const Model& model, const NamedTensors& tensors, const std::string& where) {
+  if (const auto problems = tensor_problems(state(model), tensors); !problems.empty())
+    fail(ExitCode::run_failed, "{}: the tensors do not fit the model's config.json: {}", where,
+         join_some(problems, "; ", 5));
+}
 
+void load_state(Model& model, const NamedTensors& tensors, const std::string& where) {
+  check_state(model, tensors, where);
+  NamedTensors targets = state(model);
   const torch::NoGradGuard no_grad;
   for (auto& [name, target] : targets) {
     const torch::Tensor& source = tensors.at(name);

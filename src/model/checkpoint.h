@@ -18,12 +18,16 @@ namespace headprune {
 TensorBytes to_bytes(const std::string& name, const torch::Tensor& tensor);
 torch::Tensor from_bytes(const TensorBytes& tensor);
 NamedTensors read_tensors(const std::filesystem::path& file);
+/// The same from the header alone: tensors without memory.
+NamedTensors read_outlines(const std::filesystem::path& file);
 std::string tensors_file(const NamedTensors& tensors, const std::map<std::string, std::string>& metadata);
 
 /// Parameters and buffers by name, on their device, sharing memory.
 NamedTensors state(const Model& model);
 /// What keeps `found` from being copied into tensors of the names and shapes of `wanted`, one sentence part each.
 std::vector<std::string> tensor_problems(const NamedTensors& wanted, const NamedTensors& found);
+/// Throws Error(run_failed) listing names and shapes where `tensors` are not those of the model.
+void check_state(const Model& model, const NamedTensors& tensors, const std::string& where);
 /// Copies values into the model. Missing, unexpected or misshapen tensors: Error(run_failed) listing names and shapes.
 /// Non-finite values: a warning with the tensor's name.
 void load_state(Model& model, const NamedTensors& tensors, const std::string& where);

@@ -14,6 +14,7 @@ class DecoderFamily final : public TransformerFamily {
     void fields(V& v) {
       TransformerOptions::fields(v);
       v("tie_embeddings", tie_embeddings, "logits use the token vectors; false: a layer of its own");
+      hide_unused(v, {"tie_embeddings"});
     }
     CrossProblems problems() const { return problems_of(intact(), Options().intact()); }
     TransformerConfig intact() const {

@@ -39,7 +39,9 @@ TransformerConfig DistilBertLayout::sizes(const HfConfig& config) const {
 
 std::vector<HfTensor> DistilBertLayout::tensors(const TransformerConfig& sizes) const {
   std::vector<HfTensor> tensors = {
-      {.name = "embeddings.word_embeddings.weight", .parts = {"embeddings.tokens"}},
+      {.name = "embeddings.word_embeddings.weight",
+       .parts = {"embeddings.tokens"},
+       .copies = {"vocab_projector.weight"}},
       {.name = "embeddings.position_embeddings.weight", .parts = {"embeddings.positions"}},
   };
   add_layer(tensors, "embeddings.LayerNorm", "norm");

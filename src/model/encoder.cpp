@@ -14,6 +14,7 @@ class EncoderFamily final : public TransformerFamily {
     void fields(V& v) {
       TransformerOptions::fields(v);
       v("pooling", pooling, "what the classifier looks at: the first position (cls), or the mean over all (mean)");
+      hide_unused(v, {"pooling"});
     }
     CrossProblems problems() const { return problems_of(intact(), Options().intact()); }
     TransformerConfig intact() const {

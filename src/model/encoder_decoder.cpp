@@ -17,6 +17,7 @@ class EncoderDecoderFamily final : public TransformerFamily {
       v("decoder_layers", decoder_layers, "layers of the decoder; default: as many as `layers`, those of the encoder",
         between(1, 1024));
       v("tie_embeddings", tie_embeddings, "logits use the target's token vectors; false: a layer of its own");
+      hide_unused(v, {"decoder_layers", "tie_embeddings"});
     }
     CrossProblems problems() const { return problems_of(intact(), Options().intact()); }
     TransformerConfig intact() const {

@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "model/blank.h"
 #include "model/dropout.h"
 
 namespace headprune {
@@ -81,7 +82,8 @@ EncoderDecoder::EncoderDecoder(const TransformerConfig& config, const HeadSet& r
   }
   if (const int64_t outputs = output_layer_size(config); outputs > 0)
     head_ = register_module("head", std::make_shared<Projection>(config.d_model, outputs));
-  if (config.logits_bias) logits_bias_ = register_buffer("logits_bias", torch::zeros({config.written_tokens()}));
+  if (config.logits_bias)
+    logits_bias_ = register_buffer("logits_bias", torch::zeros({config.written_tokens()}, blank_options()));
   remove_heads(removed);
 }
 

@@ -2,12 +2,18 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "core/error.h"
 #include "core/random.h"
-#include "data/tokenizer.h"
+#include "core/safetensors.h"
+#include "core/text.h"
+#include "data/translation_tokenizer.h"
 #include "model/checkpoint.h"
 #include "model/folder.h"
+#include "model/generation_check.h"
+#include "model/other_files.h"
+#include "model/weight_files.h"
 
 namespace headprune {
 namespace {
@@ -16,10 +22,9 @@ constexpr double kTolerance = 1e-5;
 constexpr int64_t kProbeLengths[] = {3, 16, 9, 1};
 
 /// Padded sequences of ids drawn from a stream of their own; token types where the model knows several.
-Batch probe_batch(const TransformerConfig& sizes) {
+std::vector<Example> probe_examples(const TransformerConfig& sizes) {
   Random random(0, "export/probe");
   std::vector<Example> examples;
-  std::vector<int64_t> indices;
   for (const int64_t wanted : kProbeLengths) {
     Example example;
     example.label = 0;
@@ -34,9 +39,14 @@ Batch probe_batch(const TransformerConfig& sizes) {
             static_cast<int64_t>(random.below(static_cast<uint64_t>(sizes.written_tokens()))));
     if (sizes.architecture == Architecture::decoder) example.targets.assign(example.tokens.size(), kNoTarget);
     if (sizes.writes_from_source()) example.targets.assign(example.decoder_tokens.size(), kNoTarget);
-    indices.push_back(static_cast<int64_t>(examples.size()));
     examples.push_back(std::move(example));
   }
+  return examples;
+}
+
+Batch batch_of(const std::vector<Example>& examples) {
+  std::vector<int64_t> indices(examples.size());
+  std::iota(indices.begin(), indices.end(), 0);
   return make_batch(examples, indices, torch::kCPU);
 }
 
@@ -87,6 +97,15 @@ HeadSet united(const HeadSet& first, const HeadSet& second) {
   return both;
 }
 
+/// Of the source's weights; "format" is always written.
+std::map<std::string, std::string> metadata_of(const fs::path& folder) {
+  std::map<std::string, std::string> metadata;
+  for (const fs::path& file : weight_files(folder)) metadata.merge(read_safetensors_header(file).metadata);
+  metadata.erase("format");
+  for (const char* key : {"headprune.experiment_id", "headprune.point", "headprune.mask_sha256"}) metadata.erase(key);
+  return metadata;
+}
+
 void check_heads(const ModelFolder& folder, const HeadSet& removed) {
   const std::vector<HeadId> intact = all_heads(transformer_blocks(folder.config));
   for (const HeadId& head : removed.heads())
@@ -110,6 +129,66 @@ std::vector<std::string> notes_of(const ModelFolder& folder, const ExportRequest
   return notes;
 }
 
+/// Keys of config.json that an export changes; a key of the source beyond them must be what it was.
+constexpr const char* kChangedKeys[] = {"architectures", "torch_dtype", "dtype", "pruned_heads", "headprune"};
+
+bool is_changed(const std::string& key) {
+  return std::find(std::begin(kChangedKeys), std::end(kChangedKeys), key) != std::end(kChangedKeys);
+}
+
+Json config_of(const fs::path& folder) {
+  return parse_json(read_file(folder / "config.json"), (folder / "config.json").string());
+}
+
+/// Keys that mean nothing here stay.
+void keep_keys(const Json& source, Json& config) {
+  for (const auto& [key, value] : source.items())
+    if (!is_changed(key) && !config.contains(key)) config[key] = value;
+}
+
+[[noreturn]] void refuse_written(const ExportRequest& request, const std::string& problem) {
+  fail(ExitCode::run_failed, "{}: {}: this is a bug in headprune; nothing was kept", request.target.string(), problem);
+}
+
+void check_config(const ExportRequest& request, const fs::path& written) {
+  const Json before = config_of(request.model), after = config_of(written);
+  for (const auto& [key, value] : before.items())
+    if (!is_changed(key) && (!after.contains(key) || after[key] != value))
+      refuse_written(request, fmt::format("{} of config.json is not what it was", key));
+}
+
+std::shared_ptr<const TranslationTokenizer> translation_tokenizer(const fs::path& folder) {
+  return has_tokenizer(folder) ? std::dynamic_pointer_cast<const TranslationTokenizer>(read_tokenizer(folder))
+                               : nullptr;
+}
+
+/// Of a family that writes: both models write alike, and both folders spell alike what they write. Returns the number
+/// of texts.
+int64_t check_texts(const ExportRequest& request, const GenerationPair& pair, const std::vector<Example>& examples,
+                    const fs::path& written) {
+  GenerationEnds ends;
+  std::shared_ptr<const TranslationTokenizer> before, after;
+  if (pair.source.sizes().writes_from_source()) {
+    const Json config = config_of(request.model);
+    ends.start = config.value("decoder_start_token_id", int64_t{0});
+    ends.end = config.contains("eos_token_id") && config["eos_token_id"].is_number_integer()
+                   ? config["eos_token_id"].get<int64_t>()
+                   : -1;
+    before = translation_tokenizer(request.model);
+    after = translation_tokenizer(written);
+    if (before) ends = {.start = before->start(), .end = before->end()};
+  }
+  std::vector<std::vector<int64_t>> texts;
+  if (const std::string problem = generation_problem(pair, examples, ends, texts); !problem.empty())
+    refuse_written(request, problem);
+  for (std::vector<int64_t>& text : texts) {
+    if (before) std::erase_if(text, [&](int64_t id) { return id >= before->target_size(); });
+    if (before && (!after || before->decode_target(text) != after->decode_target(text)))
+      refuse_written(request, "its tokenizer spells texts in another way than the source's");
+  }
+  return std::ssize(texts);
+}
+
 /// max |a - b| over logits of real positions, relative to the largest logit where that exceeds 1.
 double difference(const torch::Tensor& a, const torch::Tensor& b, const Batch& batch) {
   const auto real = [&](const torch::Tensor& values) {
@@ -125,16 +204,18 @@ ExportResult export_model(const ExportRequest& request) {
   if (fs::exists(request.target))
     fail(ExitCode::usage, "{} exists; name a folder that does not", request.target.string());
   const torch::NoGradGuard no_grad;
-  const ModelFolder folder = read_model_folder(request.model);
+  const ModelFolder folder = read_model_folder(request.model, request.type);
   check_heads(folder, request.removed);
   const auto source = load_model(folder, torch::kCPU);
-  const Batch batch = probe_batch(folder.config);
+  const std::vector<Example> examples = probe_examples(folder.config);
+  const Batch batch = batch_of(examples);
   HeadProbe probe;
   probe.gates = mask_gates(source->blocks(), request.removed, torch::kCPU);
   const torch::Tensor expected = source->forward(batch, probe).values;
 
   const HeadSet removed = united(folder.removed, request.removed);
-  std::shared_ptr<TransformerModel> pruned = source;
+  // The source stays as it is, to be asked again.
+  std::shared_ptr<TransformerModel> pruned = std::dynamic_pointer_cast<TransformerModel>(source->copy());
   if (request.form == ExportForm::zeroed) {
     pruned = with_intact_shapes(*source);
     zero_heads(*pruned, removed);
@@ -148,26 +229,33 @@ ExportResult export_model(const ExportRequest& request) {
     config["headprune"] = removal_json(folder.config, removed);
     config["headprune"]["form"] = "zeroed";
   }
+  keep_keys(config_of(request.model), config);
+  std::map<std::string, std::string> metadata = metadata_of(request.model);
+  for (const auto& [key, value] : request.metadata) metadata[key] = value;
   make_folders(fs::absolute(request.target).parent_path());
   FolderWriter writer(request.target);
   writer.write("config.json", dump_json_file(config));
-  writer.write("model.safetensors", tensors_file(pruned->tensors(), request.metadata));
-  if (has_tokenizer(request.model)) read_tokenizer(request.model)->write(writer);
+  writer.write("model.safetensors", tensors_file(pruned->tensors(), metadata));
+  const std::vector<std::string> left_out = copy_other_files(request.model, writer);
 
   const auto reloaded = load_model(read_model_folder(writer.temporary()), torch::kCPU);
   ExportResult result;
   result.max_abs_diff = difference(expected, reloaded->forward(batch).values, batch);
   if (!(result.max_abs_diff <= kTolerance))
-    fail(ExitCode::run_failed,
-         "{}: the written model's logits differ from the masked model's by {:.3g}: this is a bug in headprune; nothing "
-         "was kept",
-         request.target.string(), result.max_abs_diff);
+    refuse_written(request, fmt::format("the written model's logits differ from the masked model's by {:.3g}",
+                                        result.max_abs_diff));
+  check_config(request, writer.temporary());
+  result.texts =
+      check_texts(request, {.source = *source, .gates = probe.gates, .written = *reloaded, .tolerance = kTolerance},
+                  examples, writer.temporary());
   writer.commit();
   result.heads = static_cast<int64_t>(all_heads(reloaded->blocks()).size());
   result.intact_heads = static_cast<int64_t>(all_heads(transformer_blocks(folder.config)).size());
   result.parameters = parameter_count(*pruned);
   result.intact_parameters = parameter_count(folder.config);
   result.notes = notes_of(folder, request, *reloaded);
+  if (!left_out.empty())
+    result.notes.push_back("not copied, being weights or a manifest of the source: " + join_some(left_out, ", ", 5));
   return result;
 }
 

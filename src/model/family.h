@@ -19,7 +19,7 @@ struct ModelInput {
   int64_t target_vocabulary_size = 0;    // translation with a vocabulary of its own for the target; else 0
   int64_t outputs = 0;                   // classification: labels, 2 or more; regression: 1; others: 0
   std::vector<std::string> labels = {};  // their names, one an output, where they are known
-  bool trains = false;                   // a loaded model without a task head gets a new one
+  bool trains = false;                   // a loaded model gets a new task head where it has none of that size
   int64_t max_length = 0;                // longest sequence
   uint64_t seed = 0;                     // of initialisation and dropout
   torch::Device device = torch::kCPU;
@@ -36,8 +36,14 @@ class ModelFamily {
   virtual int64_t parameter_estimate(const ModelInput& input) const = 0;
   /// The folder of `init: load`; nothing for `init: train`.
   virtual std::optional<std::filesystem::path> load_path() const = 0;
+  /// The outputs of the classifier of `load_path`; none where nothing is loaded, or the folder has no classifier.
+  virtual ModelLabels labels() const { return {}; }
   /// Initialised, or loaded. Throws Error(run_failed) when a loaded folder does not fit.
   virtual std::shared_ptr<Model> build(const ModelInput& input) const = 0;
+  /// The same without memory and values, from headers of files: refuses what build() refuses, before any work.
+  virtual std::shared_ptr<Model> outline(const ModelInput& input) const = 0;
+  /// Sizes of a loaded model, as its folder has them; null where none is loaded.
+  virtual Json loaded_sizes() const { return {}; }
 };
 
 }  // namespace headprune

@@ -1,47 +1,49 @@
 #include "model/folder.h"
 
 #include <algorithm>
-#include <set>
 
 #include "config/dump.h"
 #include "core/error.h"
 #include "core/files.h"
+#include "core/log.h"
 #include "core/safetensors.h"
 #include "core/text.h"
+#include "model/blank.h"
 #include "model/checkpoint.h"
+#include "model/foreign_weights.h"
+#include "model/hf_names.h"
+#include "model/label_names.h"
 #include "model/weight_files.h"
 
 namespace headprune {
 namespace {
 
-/// The name of a pickle file in the folder, or "".
-std::string pickle_in(const fs::path& folder) {
-  for (const auto& entry : fs::directory_iterator(folder)) {
-    const std::string ending = entry.path().extension().string();
-    if (ending == ".bin" || ending == ".pt" || ending == ".pth" || ending == ".ckpt")
-      return entry.path().filename().string();
-  }
-  return "";
-}
+fs::path config_file(const ModelFolder& folder) { return folder.path / "config.json"; }
 
 void require_weights(const fs::path& folder) {
   if (fs::exists(folder / kWeights) || fs::exists(folder / kIndex)) return;
-  if (const std::string pickle = pickle_in(folder); !pickle.empty())
-    fail(ExitCode::run_failed,
-         "{}: {} is a pickle file, which is never loaded because it can run code; convert it where you trust it: "
-         "python3 -c \"import torch, safetensors.torch as s; s.save_file(torch.load('{}', weights_only=True), "
-         "'model.safetensors')\"",
-         folder.string(), pickle, pickle);
-  fail(ExitCode::run_failed, "{}: model.safetensors is missing; give the folder of a saved model", folder.string());
+  fail(ExitCode::run_failed, "{}: {}", folder.string(), foreign_weights(folder));
 }
 
-/// Names of labels that the data has too, but at other outputs: every number would be wrong.
-void check_label_order(const ModelFolder& folder, const std::vector<std::string>& data) {
-  const std::multiset<std::string> ours(folder.labels.begin(), folder.labels.end()), theirs(data.begin(), data.end());
-  if (ours == theirs && folder.labels != data)
-    fail(ExitCode::run_failed,
-         "{}: the model's labels are {}, in another order than the data's {}; set data.labels: [{}]",
-         folder.path.string(), join(folder.labels, ", "), join(data, ", "), join(folder.labels, ", "));
+/// Those of headprune list every file with its hash; another tool's say nothing here.
+void check_manifest(const fs::path& folder, bool ours) {
+  if (!fs::exists(folder / "manifest.json")) return;
+  if (!ours && !is_manifest(folder)) return;
+  if (const std::string problem = verify_manifest(folder); !problem.empty())
+    fail(ExitCode::run_failed, "{}: {}", folder.string(), problem);
+}
+
+/// Rows of the token table that the tokenizer has no ids for: padding to a round number, or another tokenizer.
+void say_larger_table(const std::string& where, int64_t rows, int64_t tokens) {
+  constexpr int64_t kMostPadding = 128;
+  if (rows % 8 == 0 && rows - tokens < kMostPadding)
+    log_info("[model] {}: the token table has {} rows and the tokenizer {} ids; the others are never read", where, rows,
+             tokens);
+  else
+    log_warn(
+        "[model] {}: the token table has {} rows and the tokenizer {} ids: is it the model's own tokenizer? The "
+        "other rows are never read",
+        where, rows, tokens);
 }
 
 /// One output is regression's.
@@ -58,15 +60,18 @@ void check_label_order(const ModelFolder& folder, const std::vector<std::string>
          "{}: the model has one output, for regression, and the data {} labels; use task regression, or a model with "
          "that many labels",
          where, input.outputs);
-  fail(ExitCode::run_failed,
-       "{}: the model has {} labels and the data {}; use data with the labels that the model was trained with", where,
-       outputs, input.outputs);
+  fail(
+      ExitCode::run_failed,
+      "{}: the model has {} labels and the data {}; use data with the labels that the model was trained with, or add a "
+      "train section, which starts a new classifier",
+      where, outputs, input.outputs);
 }
 
-/// A checkpoint without a task head gets one for these data, also in what config.json says.
+/// A checkpoint without a task head for as many outputs gets one for these data, also in what config.json says.
 void start_task_head(ModelFolder& folder, const ModelInput& input) {
   folder.config.outputs = input.outputs;
   folder.labels = input.labels;
+  if (!folder.origin) return;
   Json config = folder.origin->config;
   config.erase("num_labels");
   config.erase("problem_type");
@@ -74,17 +79,20 @@ void start_task_head(ModelFolder& folder, const ModelInput& input) {
     folder.labels = {"LABEL_0"};  // as transformers names it: the number of names is what tells it the outputs
     config["problem_type"] = "regression";
   }
-  folder.origin = std::make_shared<const HfOrigin>(HfOrigin{folder.origin->layout, std::move(config)});
+  folder.origin = std::make_shared<const HfOrigin>(HfOrigin{folder.origin->layout, std::move(config), folder.path});
 }
 
 void check_fit(const ModelFolder& folder, const ModelInput& input) {
   const TransformerConfig& saved = folder.config;
   const std::string where = folder.path.string();
-  if (saved.vocabulary_size != input.vocabulary_size)
+  if (saved.vocabulary_size < input.vocabulary_size ||
+      (!folder.origin && saved.vocabulary_size != input.vocabulary_size))
     fail(ExitCode::run_failed,
          "{}: the model has {} tokens and the tokenizer {}; use the data settings and the tokenizer that the model was "
          "trained with",
          where, saved.vocabulary_size, input.vocabulary_size);
+  if (saved.vocabulary_size > input.vocabulary_size)
+    say_larger_table(where, saved.vocabulary_size, input.vocabulary_size);
   if (saved.target_vocabulary_size != input.target_vocabulary_size)
     fail(ExitCode::run_failed,
          "{}: the model has {} tokens of the target and the tokenizer {} (0: the same as those of the source); use the "
@@ -97,7 +105,7 @@ void check_fit(const ModelFolder& folder, const ModelInput& input) {
         "{}: the model has {} positions and the data sequences of {} tokens; set data.max_length (data.context_length) "
         "to at most {}",
         where, saved.max_length, input.max_length, saved.max_length);
-  check_label_order(folder, input.labels);
+  require_label_order({.names = folder.labels, .where = config_file(folder).string()}, input.labels);
 }
 
 }  // namespace
@@ -113,30 +121,32 @@ std::vector<InputFile> model_inputs(const fs::path& folder) {
 
 bool is_model_folder(const fs::path& path) { return fs::is_regular_file(path / "config.json"); }
 
-ModelFolder read_model_folder(const fs::path& path) {
+ModelFolder read_model_folder(const fs::path& path, const std::string& type) {
   if (!fs::is_directory(path))
     fail(ExitCode::usage, "{} is not a folder; give the folder of a saved model", path.string());
   if (!is_model_folder(path))
     fail(ExitCode::run_failed, "{} has no config.json; give the folder of a saved model, such as RUN/model",
          path.string());
+  // First: a folder of another tool's format has a config.json of its own kind too.
+  require_weights(path);
   const std::string where = (path / "config.json").string();
-  const Json json = parse_json(read_file(path / "config.json"), where);
+  Json json = parse_json(read_file(path / "config.json"), where);
+  if (json.is_object() && model_type_of(json).empty() && !type.empty())
+    json["model_type"] = find_layout(type) ? type : "headprune_" + type;
+  refuse_quantised(json, where);
   ModelFolder folder;
   folder.path = path;
   if (const auto layout = find_layout(model_type_of(json))) {
     folder.config = layout->sizes(HfConfig(json, where));
-    folder.origin = std::make_shared<const HfOrigin>(HfOrigin{layout, json});
+    folder.origin = std::make_shared<const HfOrigin>(HfOrigin{layout, json, path});
   } else {
     folder.config = config_from_json(json, where);
   }
   folder.removed = removed_from_json(json, folder.config, where);
   folder.zeroed = !folder.removed.empty() && json.contains("headprune") &&
                   json["headprune"].value("form", std::string()) == "zeroed";
-  folder.labels = labels_from_json(json);
-  require_weights(path);
-  if (fs::exists(path / "manifest.json"))
-    if (const std::string problem = verify_manifest(path); !problem.empty())
-      fail(ExitCode::run_failed, "{}: {}", path.string(), problem);
+  if (folder.config.architecture == Architecture::encoder) folder.labels = labels_from_json(json, where);
+  check_manifest(path, !folder.origin || json.contains("headprune"));
   return folder;
 }
 
@@ -144,25 +154,37 @@ std::string ModelFolder::model_type() const {
   return origin ? origin->layout->model_type() : headprune::model_type(config.architecture);
 }
 
+namespace {
+
+/// Tensors of the folder's files under the names of the model.
+NamedTensors as_ours(const ModelFolder& folder, const TransformerModel& model, NamedTensors file, bool new_task_head) {
+  if (!folder.origin) {
+    if (new_task_head)
+      for (const auto& [name, tensor] : state(model))
+        if (name.starts_with("head.")) file[name] = tensor;
+    return file;
+  }
+  return from_hf_tensors(*folder.origin->layout, model, file, {folder.path.string(), new_task_head});
+}
+
+}  // namespace
+
 void load_weights(const ModelFolder& folder, TransformerModel& model, bool new_task_head) {
-  const NamedTensors file = read_weights(folder.path);
-  const std::string where = folder.path.string();
-  load_state(model, folder.origin ? from_hf_tensors(*folder.origin->layout, model, file, {where, new_task_head}) : file,
-             where);
+  load_state(model, as_ours(folder, model, read_weights(folder.path), new_task_head), folder.path.string());
 }
 
 namespace {
 
 /// Whether the weights hold the whole task head of the layout.
 bool has_task_head(const ModelFolder& folder) {
-  std::set<std::string> names;
+  std::vector<std::string> in_files;
   for (const fs::path& file : weight_files(folder.path))
-    for (const TensorInfo& tensor : read_safetensors_header(file).tensors) names.insert(tensor.name);
+    for (const TensorInfo& tensor : read_safetensors_header(file).tensors) in_files.push_back(tensor.name);
   const HfLayout& layout = *folder.origin->layout;
+  const HfNames names = find_names(layout, folder.config, in_files, folder.path.string());
   const std::vector<HfTensor> tensors = layout.tensors(folder.config);
-  return std::all_of(tensors.begin(), tensors.end(), [&](const HfTensor& tensor) {
-    return !tensor.task_head || names.contains(tensor.name) || names.contains(layout.prefix() + tensor.name);
-  });
+  return std::all_of(tensors.begin(), tensors.end(),
+                     [&](const HfTensor& tensor) { return !tensor.task_head || names.files.contains(tensor.name); });
 }
 
 /// On the CPU, without weights yet.
@@ -173,7 +195,22 @@ std::shared_ptr<TransformerModel> empty_model(const ModelFolder& folder) {
   return model;
 }
 
+/// Labels of data that the classifier has no outputs for: another number of them.
+bool other_labels(const ModelFolder& folder, const ModelInput& input) {
+  return folder.config.architecture == Architecture::encoder && folder.config.outputs > 1 && input.outputs > 1 &&
+         folder.config.outputs != input.outputs;
+}
+
 }  // namespace
+
+ModelLabels classifier_labels(const ModelFolder& folder) {
+  if (folder.config.architecture != Architecture::encoder || (folder.origin && !has_task_head(folder))) return {};
+  ModelLabels labels{.names = folder.labels, .where = config_file(folder).string()};
+  // Numbers are all that it calls them.
+  for (auto i = static_cast<int64_t>(labels.names.size()); i < folder.config.outputs; ++i)
+    labels.names.push_back(fmt::format("LABEL_{}", i));
+  return labels;
+}
 
 std::shared_ptr<TransformerModel> load_model(const ModelFolder& folder, torch::Device device) {
   const auto model = empty_model(folder);
@@ -184,10 +221,35 @@ std::shared_ptr<TransformerModel> load_model(const ModelFolder& folder, torch::D
   return model;
 }
 
-std::shared_ptr<Model> build_loaded(ModelFolder folder, const ModelInput& input) {
-  const bool new_task_head = input.trains && folder.origin && !has_task_head(folder);
+namespace {
+
+/// Makes the folder one for these data, or refuses it. True where the task head is a new one.
+bool fit(ModelFolder& folder, const ModelInput& input) {
+  const bool new_task_head = input.trains && (other_labels(folder, input) || (folder.origin && !has_task_head(folder)));
   if (new_task_head) start_task_head(folder, input);
   check_fit(folder, input);
+  return new_task_head;
+}
+
+}  // namespace
+
+std::shared_ptr<Model> outline_loaded(ModelFolder folder, const ModelInput& input) {
+  const bool new_task_head = fit(folder, input);
+  const WithoutMemory outline;
+  const auto model = empty_model(folder);
+  check_state(*model, as_ours(folder, *model, read_weight_outlines(folder.path), new_task_head), folder.path.string());
+  model->remove_heads(folder.removed);
+  return model;
+}
+
+Json sizes_json(const ModelFolder& folder) {
+  Json sizes = config_json(folder.config);
+  if (!folder.removed.empty()) sizes["heads_removed"] = folder.removed.size();
+  return sizes;
+}
+
+std::shared_ptr<Model> build_loaded(ModelFolder folder, const ModelInput& input) {
+  const bool new_task_head = fit(folder, input);
   const auto model = empty_model(folder);
   if (new_task_head) initialise(*model, input.seed);
   load_weights(folder, *model, new_task_head);
@@ -197,8 +259,8 @@ std::shared_ptr<Model> build_loaded(ModelFolder folder, const ModelInput& input)
   return model;
 }
 
-ModelSummary summarise_model_folder(const fs::path& path) {
-  ModelSummary summary{.folder = read_model_folder(path), .metadata = {}};
+ModelSummary summarise_model_folder(const fs::path& path, const std::string& type) {
+  ModelSummary summary{.folder = read_model_folder(path, type), .metadata = {}};
   for (const fs::path& file : weight_files(path)) {
     const SafetensorsHeader header = read_safetensors_header(file);
     for (const TensorInfo& tensor : header.tensors) {

@@ -51,7 +51,7 @@ void add_conv1d(std::vector<HfTensor>& tensors, const std::string& theirs, const
 }
 
 std::vector<HfTensor> Gpt2Layout::tensors(const TransformerConfig& sizes) const {
-  std::vector<HfTensor> tensors = {{.name = "wte.weight", .parts = {"embeddings.tokens"}},
+  std::vector<HfTensor> tensors = {{.name = "wte.weight", .parts = {"embeddings.tokens"}, .copies = {"lm_head.weight"}},
                                    {.name = "wpe.weight", .parts = {"embeddings.positions"}}};
   for (int64_t layer = 0; layer < sizes.layers; ++layer) {
     const std::string theirs = fmt::format("h.{}.", layer), ours = fmt::format("blocks.{}.", layer);

@@ -2,6 +2,7 @@
 #include "core/error.h"
 #include "core/text.h"
 #include "model/hf_layout.h"
+#include "model/label_names.h"
 
 namespace headprune {
 namespace {
@@ -63,13 +64,7 @@ void HfConfig::require(const char* key, const Json& only) const {
 }
 
 int64_t HfConfig::outputs() const {
-  int64_t outputs = 0;
-  if (!has("id2label"))
-    outputs = size("num_labels", 2);
-  else if (!json_["id2label"].is_object() || json_["id2label"].empty())
-    refuse("id2label", "expected one name a label");
-  else
-    outputs = static_cast<int64_t>(json_["id2label"].size());
+  const int64_t outputs = stated_outputs(json_, where_).value_or(2);  // 2 in transformers too
   // transformers takes one output for regression where problem_type is absent.
   const std::string problem = text("problem_type", "");
   if (problem == "regression" && outputs != 1)

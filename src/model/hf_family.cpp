@@ -7,7 +7,7 @@ namespace headprune {
 namespace {
 
 ModelFolder folder_of_type(const std::filesystem::path& path, const std::string& model_type) {
-  ModelFolder folder = read_model_folder(path);
+  ModelFolder folder = read_model_folder(path, model_type);
   if (folder.model_type() != model_type)
     fail(ExitCode::run_failed, "{} holds a model of type {}; load it with that as model.type", path.string(),
          folder.model_type());
@@ -24,13 +24,21 @@ CrossProblems HfFamily::Options::problems() const {
 Blocks HfFamily::blocks() const { return folder_of_type(options_.path, model_type()).blocks(); }
 
 int64_t HfFamily::parameter_estimate(const ModelInput& /*input*/) const {
-  return summarise_model_folder(options_.path).parameters;
+  return summarise_model_folder(options_.path, model_type()).parameters;
 }
 
-std::shared_ptr<Model> HfFamily::build(const ModelInput& input) const {
-  ModelFolder folder = folder_of_type(options_.path, model_type());
-  if (options_.dropout) folder.config.dropout = *options_.dropout;
-  return build_loaded(std::move(folder), input);
+ModelLabels HfFamily::labels() const { return classifier_labels(folder_of_type(options_.path, model_type())); }
+
+std::shared_ptr<Model> HfFamily::build(const ModelInput& input) const { return build_loaded(folder(), input); }
+
+std::shared_ptr<Model> HfFamily::outline(const ModelInput& input) const { return outline_loaded(folder(), input); }
+
+Json HfFamily::loaded_sizes() const { return sizes_json(folder()); }
+
+ModelFolder HfFamily::folder() const {
+  ModelFolder found = folder_of_type(options_.path, model_type());
+  if (options_.dropout) found.config.dropout = *options_.dropout;
+  return found;
 }
 
 }  // namespace headprune

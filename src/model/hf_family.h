@@ -6,6 +6,7 @@
 #include <string>
 
 #include "model/family.h"
+#include "model/folder.h"
 #include "model/hf_layout.h"
 #include "model/transformer_family.h"
 
@@ -36,9 +37,14 @@ class HfFamily : public ModelFamily {
   Blocks blocks() const override;
   int64_t parameter_estimate(const ModelInput& input) const override;
   std::optional<std::filesystem::path> load_path() const override { return options_.path; }
+  ModelLabels labels() const override;
   std::shared_ptr<Model> build(const ModelInput& input) const override;
+  std::shared_ptr<Model> outline(const ModelInput& input) const override;
+  Json loaded_sizes() const override;
 
  private:
+  ModelFolder folder() const;
+
   Options options_;
 };
 

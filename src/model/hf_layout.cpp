@@ -7,6 +7,8 @@
 #include "core/log.h"
 #include "core/text.h"
 #include "model/checkpoint.h"
+#include "model/foreign_weights.h"
+#include "model/hf_names.h"
 
 namespace headprune {
 namespace {
@@ -40,25 +42,41 @@ void split(const HfTensor& tensor, const torch::Tensor& found, const NamedTensor
   }
 }
 
-/// Names as the layout lists them: no prefix, today's spelling of layer normalization, nothing that is left out.
-NamedTensors plain_names(const HfLayout& layout, const NamedTensors& file, const std::string& where) {
-  NamedTensors plain;
-  std::vector<std::string> left_out;
-  for (const auto& [name, tensor] : file) {
-    std::string shorter = name;
-    for (const std::string& prefix : {layout.prefix(), std::string("model.")})
-      if (shorter == name && name.starts_with(prefix)) shorter = name.substr(prefix.size());
-    for (const auto& [old, today] : {std::pair("LayerNorm.gamma", "weight"), std::pair("LayerNorm.beta", "bias")})
-      if (shorter.ends_with(old)) shorter = shorter.substr(0, shorter.rfind('.') + 1) + today;
-    if (layout.left_out(shorter)) {
-      left_out.push_back(name);
-    } else if (!plain.emplace(shorter, tensor).second) {
-      fail(ExitCode::run_failed, "{}: tensor {} is there with and without its prefix", where, shorter);
-    }
-  }
-  if (!left_out.empty())
-    log_info("[model] {}: not part of a {}, left out: {}", where, layout.architecture(), join(left_out, ", "));
-  return plain;
+/// True where a tensor has no values to compare: one of an outline.
+bool same_values(const torch::Tensor& a, const torch::Tensor& b) {
+  if (a.sizes() != b.sizes()) return false;
+  return a.is_meta() || b.is_meta() || torch::equal(a.to(torch::kFloat32), b.to(torch::kFloat32));
+}
+
+/// Says which of a file's tensors are not read, or are read for others.
+void say_names(const HfLayout& layout, const HfNames& names, const NamedTensors& file, const std::string& where) {
+  constexpr size_t kListed = 5;
+  if (!names.prefix.empty())
+    log_info(
+        "[model] {}: the names of all tensors begin with '{}', as DataParallel and others save them; read without it",
+        where, names.prefix);
+  if (!names.left_out.empty())
+    log_info("[model] {}: not part of a {}, left out: {}", where, layout.architecture(),
+             join_some(names.left_out, ", ", kListed));
+  if (!names.other.empty())
+    log_warn("[model] {}: not part of a {}, not read: {}", where, layout.architecture(),
+             join_some(names.other, ", ", kListed));
+  for (const auto& [name, copy] : names.copies)
+    log_info("[model] {}: {} is missing; {}, which is tied to it, is read", where, name, copy);
+  for (const auto& [name, copy] : names.tied)
+    if (!same_values(file.at(names.files.at(name)), file.at(copy)))
+      log_warn("[model] {}: {} is not the same as {}, to which it is tied; the latter is read, as in transformers",
+               where, copy, names.files.at(name));
+}
+
+void refuse_quantised_tensors(const NamedTensors& file, const std::string& where) {
+  std::vector<std::pair<std::string, bool>> floating;
+  for (const auto& [name, tensor] : file) floating.emplace_back(name, tensor.is_floating_point());
+  if (const auto found = quantised_tensors(floating); !found.empty())
+    fail(ExitCode::run_failed,
+         "{}: the weights are quantised, which is not supported ({}); give the folder that they were made from, with "
+         "weights in float32, float16 or bfloat16",
+         where, join_some(found, ", ", 5));
 }
 
 }  // namespace
@@ -101,11 +119,21 @@ NamedTensors from_hf_tensors(const HfLayout& layout, const TransformerModel& mod
                              const HfReading& reading) {
   const NamedTensors ours = state(model);
   const std::vector<HfTensor> tensors = layout.tensors(model.sizes());
-  NamedTensors found = plain_names(layout, file, reading.where), wanted;
+  refuse_quantised_tensors(file, reading.where);
+  std::vector<std::string> in_file;
+  for (const auto& entry : file) in_file.push_back(entry.first);
+  const HfNames names = find_names(layout, model.sizes(), in_file, reading.where);
+  say_names(layout, names, file, reading.where);
+  NamedTensors found, wanted;
+  for (const auto& [name, theirs] : names.files) found[name] = file.at(theirs);
   std::vector<std::string> initialised;
   for (const HfTensor& tensor : tensors) {
     wanted[tensor.name] = joined(tensor, ours);
-    if (!tensor.task_head || found.contains(tensor.name)) continue;
+    if (!tensor.task_head) continue;
+    const auto at = found.find(tensor.name);
+    const bool outputs = tensor.parts.front().starts_with("head.");  // their number may be another one
+    if (at != found.end() && !(reading.new_task_head && outputs && at->second.sizes() != wanted[tensor.name].sizes()))
+      continue;
     if (!reading.new_task_head)
       fail(ExitCode::run_failed,
            "{}: {} is missing: the folder has no task head ({}); add a train section, which starts one, or give a "
@@ -115,9 +143,11 @@ NamedTensors from_hf_tensors(const HfLayout& layout, const TransformerModel& mod
     found[tensor.name] = wanted[tensor.name];
   }
   if (const auto problems = tensor_problems(wanted, found); !problems.empty())
-    fail(ExitCode::run_failed, "{}: the tensors do not fit config.json: {}", reading.where, join(problems, "; "));
+    fail(ExitCode::run_failed, "{}: the tensors do not fit config.json: {}", reading.where,
+         join_some(problems, "; ", 5));
   if (!initialised.empty())
-    log_info("[model] {}: no task head there; initialised: {}", reading.where, join(initialised, ", "));
+    log_info("[model] {}: no task head for these data there; initialised: {}", reading.where,
+             join_some(initialised, ", ", 5));
   NamedTensors result;
   for (const HfTensor& tensor : tensors) split(tensor, found.at(tensor.name), ours, result);
   return result;

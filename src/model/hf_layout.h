@@ -2,6 +2,7 @@
 // One layout a family, in the file of that family.
 #pragma once
 
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -30,8 +31,8 @@ class HfConfig {
   Activation activation(const char* key, const std::string& fallback) const;
   /// Refuses another value than `only` for a setting that changes what the model computes.
   void require(const char* key, const Json& only) const;
-  /// Outputs of a classifier (labels) or of regression (1), from id2label or num_labels; 2 as in transformers where
-  /// both are absent. Refuses a problem_type that is neither.
+  /// Outputs of a classifier (labels) or of regression (1), from what the file says of labels; 2 as in transformers
+  /// where it says nothing. Refuses a problem_type that is neither.
   int64_t outputs() const;
 
   const std::string& where() const { return where_; }
@@ -48,12 +49,13 @@ void set_head_widths(TransformerConfig& sizes, const HfConfig& config);
 
 /// One tensor of a checkpoint and what it is here.
 struct HfTensor {
-  std::string name;                // as in the file, without the family's prefix
-  std::vector<std::string> parts;  // names here; several stand side by side along the output axis
-  bool prefixed = true;            // belongs to the bare model, which has a prefix inside a model with a task head
-  bool task_head = false;          // may be missing where the experiment trains
-  bool conv1d = false;             // stored [in, out]
-  bool row = false;                // a vector that is stored [1, n]
+  std::string name;                      // as in the file, without the family's prefix
+  std::vector<std::string> parts;        // names here; several stand side by side along the output axis
+  std::vector<std::string> copies = {};  // names of tied copies, which some files have in its place
+  bool prefixed = true;    // belongs to the bare model, which has a prefix inside a model with a task head
+  bool task_head = false;  // may be missing where the experiment trains
+  bool conv1d = false;     // stored [in, out]
+  bool row = false;        // a vector that is stored [1, n]
 };
 
 /// How one family writes its folders.
@@ -88,6 +90,7 @@ struct HfReading {
 struct HfOrigin {
   std::shared_ptr<const HfLayout> layout;
   Json config;
+  std::filesystem::path folder = {};  // for the files in it that mean nothing here
 };
 
 /// config.json of a model of that origin without `removed` heads, in the compact form.

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "core/error.h"
+#include "model/blank.h"
 #include "model/dropout.h"
 
 namespace headprune {
@@ -18,8 +19,8 @@ torch::Tensor sinusoidal_positions(int64_t length, int64_t d_model, const torch:
 
 LayerNorm::LayerNorm(int64_t d_model, double eps)
     : eps_(eps),
-      weight_(register_parameter("weight", torch::ones({d_model}))),
-      bias_(register_parameter("bias", torch::zeros({d_model}))) {}
+      weight_(register_parameter("weight", torch::ones({d_model}, blank_options()))),
+      bias_(register_parameter("bias", torch::zeros({d_model}, blank_options()))) {}
 
 torch::Tensor LayerNorm::forward(const torch::Tensor& x) const {
   return at::layer_norm(x, weight_.sizes(), weight_, bias_, eps_);
@@ -42,12 +43,14 @@ torch::Tensor FeedForward::forward(const torch::Tensor& x) const {
 }
 
 Embeddings::Embeddings(const EmbeddingConfig& config)
-    : config_(config), tokens_(register_parameter("tokens", torch::zeros({config.vocabulary_size, config.d_model}))) {
+    : config_(config),
+      tokens_(register_parameter("tokens", torch::zeros({config.vocabulary_size, config.d_model}, blank_options()))) {
   if (config.positions == Positions::learned)
-    positions_ =
-        register_parameter("positions", torch::zeros({config.position_offset + config.max_length, config.d_model}));
+    positions_ = register_parameter(
+        "positions", torch::zeros({config.position_offset + config.max_length, config.d_model}, blank_options()));
   if (config.token_types > 0)
-    token_types_ = register_parameter("token_types", torch::zeros({config.token_types, config.d_model}));
+    token_types_ =
+        register_parameter("token_types", torch::zeros({config.token_types, config.d_model}, blank_options()));
 }
 
 torch::Tensor Embeddings::forward(const torch::Tensor& tokens, const torch::Tensor& token_types, int64_t first) const {
@@ -65,7 +68,17 @@ torch::Tensor Embeddings::forward(const torch::Tensor& tokens, const torch::Tens
          "a sequence of {} tokens is longer than the model's {} learned positions; lower "
          "data.max_length",
          first + T, config_.max_length);
-  return x + positions_.narrow(0, config_.position_offset + first, T);  // [B, T, C]
+  return x + learned_positions(tokens, first);  // [B, T, C]
+}
+
+torch::Tensor Embeddings::learned_positions(const torch::Tensor& tokens, int64_t first) const {
+  const torch::Tensor counted = config_.uncounted_token < 0 ? torch::Tensor() : tokens.ne(config_.uncounted_token);
+  if (!counted.defined() || counted.all().item<bool>())
+    return positions_.narrow(0, config_.position_offset + first, tokens.size(1));  // [T, C]
+  TORCH_CHECK(first == 0, "positions are counted from the first token on");
+  // The token that is not counted stands at the row before the first, wherever it is.
+  const torch::Tensor places = counted.cumsum(1) * counted + (config_.position_offset - 1);  // [B, T]
+  return at::embedding(positions_, places);                                                  // [B, T, C]
 }
 
 torch::Tensor Residual::add(const torch::Tensor& x, const torch::Tensor& added, bool training) const {

@@ -81,10 +81,11 @@ struct EmbeddingConfig {
   int64_t vocabulary_size = 0;
   int64_t d_model = 0;
   Positions positions = Positions::learned;
-  int64_t max_length = 0;       // learned positions a sequence can use; sinusoidal ones have no limit
-  int64_t position_offset = 0;  // rows of learned positions before the first that is used
-  int64_t token_types = 0;      // rows of token type vectors
-  bool scale = true;            // with sinusoidal positions: token vectors are multiplied by sqrt(C)
+  int64_t max_length = 0;        // learned positions a sequence can use; sinusoidal ones have no limit
+  int64_t position_offset = 0;   // rows of learned positions before the first that is used
+  int64_t token_types = 0;       // rows of token type vectors
+  int64_t uncounted_token = -1;  // positions do not count it (TransformerConfig::uncounted_token)
+  bool scale = true;             // with sinusoidal positions: token vectors are multiplied by sqrt(C)
 };
 
 /// Token vectors plus positions, plus token type vectors where the model has them. With sinusoidal positions, whose
@@ -99,6 +100,8 @@ class Embeddings : public torch::nn::Module {
   const torch::Tensor& tokens() const { return tokens_; }  // [vocabulary, C]
 
  private:
+  torch::Tensor learned_positions(const torch::Tensor& tokens, int64_t first) const;  // [T, C] or [B, T, C]
+
   EmbeddingConfig config_;
   torch::Tensor tokens_;
   torch::Tensor positions_;    // [position_offset + max_length, C]; undefined with sinusoidal positions

@@ -74,7 +74,10 @@ void add_feed_forward(std::vector<HfTensor>& tensors, const std::string& theirs,
 }
 
 std::vector<HfTensor> MarianLayout::tensors(const TransformerConfig& sizes) const {
-  std::vector<HfTensor> tensors = {{.name = "shared.weight", .parts = {"embeddings.tokens"}}};
+  std::vector<HfTensor> tensors = {
+      {.name = "shared.weight",
+       .parts = {"embeddings.tokens"},
+       .copies = {"encoder.embed_tokens.weight", "decoder.embed_tokens.weight", "lm_head.weight"}}};
   for (int64_t layer = 0; layer < sizes.layers; ++layer) {
     const std::string theirs = fmt::format("encoder.layers.{}.", layer), ours = fmt::format("encoder.{}.", layer);
     add_attention(tensors, theirs + "self_attn", ours + "attention");

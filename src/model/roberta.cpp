@@ -12,9 +12,13 @@ class RobertaLayout final : public HfLayout {
   std::string prefix() const override { return "roberta."; }
   std::string architecture() const override { return "RobertaForSequenceClassification"; }
   TransformerConfig sizes(const HfConfig& config) const override {
-    // Position ids count from the padding index + 1; padding stands at the end here, so they are consecutive.
-    return bert_sizes(config,
-                      config.has("pad_token_id") ? static_cast<int64_t>(config.number("pad_token_id", 1)) + 1 : 2);
+    // Position ids count the tokens that are not padding, from the padding index + 1 on.
+    const int64_t padding = config.has("pad_token_id") ? static_cast<int64_t>(config.number("pad_token_id", 1)) : 1;
+    TransformerConfig sizes = bert_sizes(config, padding + 1);
+    sizes.uncounted_token = padding;
+    // RoBERTa was trained without token types, and its tokenizer gives none; a template that has some means nothing.
+    sizes.ignores_token_types = sizes.token_types == 1;
+    return sizes;
   }
   std::vector<HfTensor> tensors(const TransformerConfig& sizes) const override {
     std::vector<HfTensor> tensors = bert_encoder_tensors(sizes);
@@ -23,7 +27,8 @@ class RobertaLayout final : public HfLayout {
     return tensors;
   }
   bool left_out(const std::string& name) const override {
-    return name == "embeddings.position_ids" || name.starts_with("pooler.") || name.starts_with("lm_head.");
+    return name == "embeddings.position_ids" || name == "embeddings.token_type_ids" || name.starts_with("pooler.") ||
+           name.starts_with("lm_head.");
   }
 };
 

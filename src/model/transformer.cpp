@@ -28,7 +28,8 @@ Blocks Transformer::blocks() const {
 }
 
 TransformerModel::Stream Transformer::begin(const Batch& batch) const {
-  torch::Tensor x = embeddings_->forward(batch.tokens, batch.token_types);  // [B, T, C]
+  const torch::Tensor types = sizes().ignores_token_types ? torch::Tensor() : batch.token_types;
+  torch::Tensor x = embeddings_->forward(batch.tokens, types);  // [B, T, C]
   if (sizes().norm == NormOrder::post) x = norm_->forward(x);
   return {.x = apply_dropout(x, sizes().dropout, is_training()), .memory = {}};
 }

@@ -113,24 +113,6 @@ Json removal_json(const TransformerConfig& config, const HeadSet& removed) {
   return {{"removed", removed.to_json()}, {"heads", counts}};
 }
 
-Json labels_json(const std::vector<std::string>& labels) {
-  Json json = Json::object();
-  for (size_t i = 0; i < labels.size(); ++i) json[std::to_string(i)] = labels[i];
-  return json;
-}
-
-std::vector<std::string> labels_from_json(const Json& config) {
-  std::vector<std::string> labels;
-  if (!config.contains("id2label")) return labels;
-  const Json& names = config["id2label"];
-  for (size_t i = 0; names.is_object() && i < names.size(); ++i) {
-    const auto at = names.find(std::to_string(i));
-    if (at == names.end() || !at->is_string()) return {};
-    labels.push_back(at->get<std::string>());
-  }
-  return labels;
-}
-
 std::string model_type_of(const Json& json) {
   const bool has = json.is_object() && json.contains("model_type") && json["model_type"].is_string();
   return has ? json["model_type"].get<std::string>() : "";
@@ -150,6 +132,10 @@ TransformerConfig config_from_json(const Json& json, const std::string& where) {
     }
   }
   for (const std::string& name : layout_names()) supported.push_back(name);
+  if (type.empty())
+    fail(ExitCode::run_failed,
+         "{}: model_type '' is not supported; add it, or load the folder with model.type; supported are {}", where,
+         join(supported, ", "));
   fail(ExitCode::run_failed, "{}: model_type '{}' is not supported; supported are {}", where, type,
        join(supported, ", "));
 }

@@ -58,7 +58,11 @@ struct TransformerConfig {
   int64_t max_length = 0;
   int64_t position_offset = 0;  // rows of learned positions before the first that is used
   int64_t token_types = 0;      // 0: the model knows none
-  int64_t outputs = 0;          // classifier: labels
+  /// Positions do not count this token: wherever it stands, its position is the row before the first that is used, and
+  /// those behind it move up. RoBERTa's padding; -1: every token counts. Not in config.json of this program's families.
+  int64_t uncounted_token = -1;
+  bool ignores_token_types = false;  // every token is of type 0, whatever the data say
+  int64_t outputs = 0;               // classifier: labels
 
   template <class V>
   void fields(V& v) {
@@ -94,10 +98,6 @@ struct TransformerConfig {
   /// Tokens that an encoder-decoder writes.
   int64_t written_tokens() const { return target_vocabulary_size > 0 ? target_vocabulary_size : vocabulary_size; }
 };
-
-/// Names of labels as config.json has them, {"0":"negative","1":"positive"}, and back; nothing where it has none.
-Json labels_json(const std::vector<std::string>& labels);
-std::vector<std::string> labels_from_json(const Json& config);
 
 /// "headprune_encoder" and its like, the model_type of config.json.
 std::string model_type(Architecture architecture);

@@ -2,6 +2,7 @@
 
 #include "config/dump.h"
 #include "core/error.h"
+#include "model/blank.h"
 #include "model/folder.h"
 
 namespace headprune {
@@ -9,7 +10,7 @@ namespace {
 
 /// The sizes of a folder, checked to be of this family.
 ModelFolder folder_of(const std::filesystem::path& path, Architecture architecture) {
-  ModelFolder folder = read_model_folder(path);
+  ModelFolder folder = read_model_folder(path, enum_name(architecture));
   if (folder.origin || folder.config.architecture != architecture) {
     const std::string type = folder.origin ? folder.model_type() : enum_name(folder.config.architecture);
     fail(ExitCode::run_failed, "{} holds a model of type {}; load it with model.type: {}", path.string(), type, type);
@@ -92,31 +93,44 @@ Blocks TransformerFamily::blocks() const {
 }
 
 int64_t TransformerFamily::parameter_estimate(const ModelInput& input) const {
-  if (path_) return summarise_model_folder(*path_).parameters;
+  if (path_) return summarise_model_folder(*path_, enum_name(config_.architecture)).parameters;
+  return parameter_count(sizes_for(input));
+}
+
+TransformerConfig TransformerFamily::sizes_for(const ModelInput& input) const {
   TransformerConfig config = config_;
   config.vocabulary_size = input.vocabulary_size;
   config.target_vocabulary_size = input.target_vocabulary_size;
   config.max_length = input.max_length;
   config.outputs = input.outputs;
-  return parameter_count(config);
+  return config;
+}
+
+ModelFolder TransformerFamily::folder() const {
+  ModelFolder found = folder_of(*path_, config_.architecture);
+  found.config.dropout = config_.dropout;
+  return found;
+}
+
+ModelLabels TransformerFamily::labels() const {
+  return path_ ? classifier_labels(folder_of(*path_, config_.architecture)) : ModelLabels();
 }
 
 std::shared_ptr<Model> TransformerFamily::build(const ModelInput& input) const {
-  if (!path_) {
-    TransformerConfig config = config_;
-    config.vocabulary_size = input.vocabulary_size;
-    config.target_vocabulary_size = input.target_vocabulary_size;
-    config.max_length = input.max_length;
-    config.outputs = input.outputs;
-    const auto model = make_transformer(config);
-    model->set_labels(input.labels);
-    initialise(*model, input.seed);
-    model->to(input.device);
-    return model;
-  }
-  ModelFolder folder = folder_of(*path_, config_.architecture);
-  folder.config.dropout = config_.dropout;
-  return build_loaded(std::move(folder), input);
+  if (path_) return build_loaded(folder(), input);
+  const auto model = make_transformer(sizes_for(input));
+  model->set_labels(input.labels);
+  initialise(*model, input.seed);
+  model->to(input.device);
+  return model;
 }
+
+std::shared_ptr<Model> TransformerFamily::outline(const ModelInput& input) const {
+  if (path_) return outline_loaded(folder(), input);
+  const WithoutMemory outline;
+  return make_transformer(sizes_for(input));
+}
+
+Json TransformerFamily::loaded_sizes() const { return path_ ? sizes_json(folder()) : Json(); }
 
 }  // namespace headprune

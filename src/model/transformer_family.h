@@ -7,6 +7,7 @@
 #include <string>
 
 #include "model/family.h"
+#include "model/folder.h"
 #include "model/transformer_model.h"
 
 namespace headprune {
@@ -48,6 +49,12 @@ struct TransformerOptions {
     v("layer_norm_eps", layer_norm_eps, "added to the variance in layer normalization", above(0));
     v("positions", positions, "position vectors: trained (learned) or fixed (sinusoidal)");
     v("dropout", dropout, "share of values dropped in training, also with init: load", at_least(0), below(1));
+    hide_unused(v, {"d_model", "layers", "heads", "d_key", "d_value", "d_ff", "activation", "norm", "layer_norm_eps",
+                    "positions"});
+  }
+  /// A loaded model has the sizes of its folder: views of the configuration leave out what stands here.
+  void hide_unused(FieldList& list, const std::vector<std::string>& names) const {
+    if (init == ModelInit::load) list.hide(names);
   }
 
   /// Sizes of the model to be trained; data fills in the rest.
@@ -64,9 +71,15 @@ class TransformerFamily : public ModelFamily {
   Blocks blocks() const override;
   int64_t parameter_estimate(const ModelInput& input) const override;
   std::optional<std::filesystem::path> load_path() const override { return path_; }
+  ModelLabels labels() const override;
   std::shared_ptr<Model> build(const ModelInput& input) const override;
+  std::shared_ptr<Model> outline(const ModelInput& input) const override;
+  Json loaded_sizes() const override;
 
  private:
+  TransformerConfig sizes_for(const ModelInput& input) const;
+  ModelFolder folder() const;
+
   std::optional<std::filesystem::path> path_;
   TransformerConfig config_;
 };

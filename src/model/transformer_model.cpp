@@ -8,6 +8,7 @@
 #include "model/checkpoint.h"
 #include "model/encoder_decoder_model.h"
 #include "model/hf_layout.h"
+#include "model/label_names.h"
 #include "model/transformer.h"
 
 namespace headprune {
@@ -138,13 +139,10 @@ std::shared_ptr<Model> TransformerModel::copy() const {
 
 Json TransformerModel::config() const {
   Json json = origin_ ? hf_config(*origin_, config_, removed_heads()) : config_to_json(config_, removed_heads());
-  if (!labels_.empty()) {
-    json["id2label"] = labels_json(labels_);
-    if (origin_) {
-      json["label2id"] = Json::object();
-      for (size_t i = 0; i < labels_.size(); ++i) json["label2id"][labels_[i]] = i;
-    }
-  }
+  // What a folder of another tool says of its labels stays as it is spelled there, unless they are others now.
+  if (labels_.empty() || (origin_ && labels_ == labels_from_json(origin_->config, "config.json"))) return json;
+  json["id2label"] = id2label_json(labels_);
+  if (origin_) json["label2id"] = label2id_json(labels_);
   return json;
 }
 
@@ -190,6 +188,7 @@ EmbeddingConfig TransformerModel::embedding_config(int64_t vocabulary_size) cons
           .max_length = config_.max_length,
           .position_offset = config_.position_offset,
           .token_types = config_.token_types,
+          .uncounted_token = config_.uncounted_token,
           .scale = config_.scale_embeddings};
 }
 

@@ -32,6 +32,7 @@ class TransformerModel : public Model {
   const TransformerConfig& sizes() const { return config_; }
   HeadSet removed_heads() const;
   /// For a model that came from a checkpoint of another tool: config() and tensors() keep to its layout.
+  const std::shared_ptr<const HfOrigin>& origin() const { return origin_; }
   void set_origin(std::shared_ptr<const HfOrigin> origin) { origin_ = std::move(origin); }
   /// Written to config.json; one name an output.
   void set_labels(std::vector<std::string> labels) { labels_ = std::move(labels); }

@@ -32,21 +32,14 @@ Shards read_index(const fs::path& folder) {
   return shards;
 }
 
-}  // namespace
-
-std::vector<fs::path> weight_files(const fs::path& folder) {
-  if (fs::exists(folder / kWeights)) return {folder / kWeights};
-  std::vector<fs::path> files;
-  for (const auto& shard : read_index(folder)) files.push_back(folder / shard.first);
-  return files;
-}
-
-NamedTensors read_weights(const fs::path& folder) {
-  if (fs::exists(folder / kWeights)) return read_tensors(folder / kWeights);
+/// `read` gives the tensors of one file.
+template <class Read>
+NamedTensors read_all(const fs::path& folder, const Read& read) {
+  if (fs::exists(folder / kWeights)) return read(folder / kWeights);
   NamedTensors all;
   for (const auto& [name, expected] : read_index(folder)) {
     const fs::path file = folder / name;
-    for (auto& [tensor, value] : read_tensors(file)) {
+    for (auto& [tensor, value] : read(file)) {
       if (!expected.contains(tensor))
         fail(ExitCode::run_failed, "{}: tensor {} is not in {} for this shard", file.string(), tensor, kIndex);
       all[tensor] = value;
@@ -57,5 +50,18 @@ NamedTensors read_weights(const fs::path& folder) {
   }
   return all;
 }
+
+}  // namespace
+
+std::vector<fs::path> weight_files(const fs::path& folder) {
+  if (fs::exists(folder / kWeights)) return {folder / kWeights};
+  std::vector<fs::path> files;
+  for (const auto& shard : read_index(folder)) files.push_back(folder / shard.first);
+  return files;
+}
+
+NamedTensors read_weights(const fs::path& folder) { return read_all(folder, read_tensors); }
+
+NamedTensors read_weight_outlines(const fs::path& folder) { return read_all(folder, read_outlines); }
 
 }  // namespace headprune

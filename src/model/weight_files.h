@@ -16,5 +16,7 @@ inline constexpr const char* kIndex = "model.safetensors.index.json";
 std::vector<std::filesystem::path> weight_files(const std::filesystem::path& folder);
 /// All tensors. Throws Error(run_failed) for shards that do not hold what the index says.
 NamedTensors read_weights(const std::filesystem::path& folder);
+/// The same from the headers alone: tensors without memory.
+NamedTensors read_weight_outlines(const std::filesystem::path& folder);
 
 }  // namespace headprune

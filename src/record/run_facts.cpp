@@ -66,6 +66,9 @@ RunFacts read_facts(const Json& json) {
   for (const Json& pair : json.at("shared_splits")) {
     facts.shared_splits.push_back({pair.at(0).get<std::string>(), pair.at(1).get<std::string>()});
   }
+  for (const Json& summary : json.value("summaries", Json::array()))
+    facts.summaries.push_back(SplitSummary::from_json(summary));
+  facts.label_notes = read_or<std::vector<std::string>>(json, "label_notes", {});
   return facts;
 }
 
@@ -119,6 +122,9 @@ Json RunFacts::to_json() const {
                               {"note", split.note}});
   }
   json["shared_splits"] = shared_splits;
+  if (!summaries.empty()) json["summaries"] = Json::array();
+  for (const SplitSummary& summary : summaries) json["summaries"].push_back(summary.to_json());
+  if (!label_notes.empty()) json["label_notes"] = label_notes;
   return json;
 }
 

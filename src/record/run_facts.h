@@ -10,6 +10,7 @@
 
 #include "core/heads.h"
 #include "core/json.h"
+#include "record/split_summary.h"
 
 namespace headprune {
 
@@ -63,6 +64,8 @@ struct RunFacts {
   std::vector<std::string> formats = {"html", "md", "svg", "tensorboard"};  // views for people
   std::vector<SplitFact> splits;
   std::vector<std::array<std::string, 2>> shared_splits;  // pairs of roles with the same data
+  std::vector<SplitSummary> summaries;                    // of each split that a role uses, training's too
+  std::vector<std::string> label_notes;                   // labels of the data and outputs of a loaded classifier
 
   bool has_format(const std::string& format) const;
   /// "bleu: nrefs:1|case:mixed|...", one for each metric that has a signature.

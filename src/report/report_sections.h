@@ -20,6 +20,7 @@ std::vector<DocBlock> sensitivity_section(const ReportInput& input);
 std::vector<DocBlock> agreement_section(const ReportInput& input);
 std::vector<DocBlock> surgery_section(const ReportInput& input);
 std::vector<DocBlock> training_section(const ReportInput& input);
+std::vector<DocBlock> data_section(const ReportInput& input);
 std::vector<DocBlock> warning_section(const ReportInput& input);
 std::vector<DocBlock> origin_section(const ReportInput& input);
 

@@ -18,6 +18,16 @@ std::string options_line(const Json& options) {
   return join(parts, ",");
 }
 
+/// The options of a model that is trained from them; of a loaded one, what was loaded.
+Json model_description(const Experiment& experiment) {
+  const Json sizes = experiment.model.make()->loaded_sizes();
+  Json description = experiment.model.options_json();
+  if (sizes.is_null()) return description;
+  description.erase("dropout");  // the folder's or the option's: among the sizes
+  for (const auto& [key, value] : sizes.items()) description[key] = value;
+  return description;
+}
+
 SplitFact split_fact(const char* role, const Split& split, const Dataset& dataset) {
   SplitFact fact;
   if (const auto note = dataset.part_notes.find(split.name); note != dataset.part_notes.end()) fact.note = note->second;
@@ -44,7 +54,7 @@ RunFacts run_facts(const Experiment& experiment, const Dataset& dataset) {
         {metric.name, metric.higher_is_better, signature == signatures.end() ? "" : signature->second});
   }
   facts.model = experiment.model.name();
-  facts.model_args = options_line(experiment.model.options_json());
+  facts.model_args = options_line(model_description(experiment));
   facts.blocks = experiment.model.make()->blocks();
   facts.seeds = experiment.seeds;
   facts.seeds_differ_in = !experiment.train                              ? SeedsDifferIn::nothing
@@ -63,6 +73,8 @@ RunFacts run_facts(const Experiment& experiment, const Dataset& dataset) {
                   split_fact("report", *dataset.report, dataset)};
   if (facts.splits.back().effective < facts.splits.back().original) facts.limit = facts.splits.back().effective;
   facts.shared_splits = dataset.shared_splits();
+  facts.summaries = dataset.summaries;
+  facts.label_notes = dataset.label_notes;
   return facts;
 }
 

@@ -1,6 +1,7 @@
 #include "run/fingerprint.h"
 
 #include <ATen/Version.h>
+#include <c10/util/Logging.h>
 #include <torch/version.h>
 
 #include <cstdlib>
@@ -26,6 +27,7 @@ std::string blas_name() {
 }  // namespace
 
 torch::Device configure_runtime(const RuntimeSection& runtime) {
+  FLAGS_caffe2_use_fatal_for_enforce = false;  // a failed allocation is an exception, not the end of the process
   at::set_num_threads(static_cast<int>(runtime.threads.value_or(host_info().cores)));
   use_linear_library(runtime.linear);
   use_compute_type(runtime.dtype);

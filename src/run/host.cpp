@@ -10,8 +10,11 @@
 #include "core/stop.h"
 #include "model/checkpoint.h"
 #include "model/cost.h"
+#include "model/hf_layout.h"
+#include "model/other_files.h"
 #include "record/example_values.h"
 #include "record/samples.h"
+#include "run/constant_predictions.h"
 #include "train/trainer.h"
 
 namespace headprune {
@@ -146,8 +149,13 @@ void Host::measure(Model& model, const PlannedPoint& point, PointResult& result)
     return MaskEvaluator(model, *workspace_.task, workspace_.report_batches, /*memory=*/0)
         .evaluate(point.removed, workspace_.dataset.tokenizer.get());
   };
-  const Outcomes outcomes = &model == intact_.model().get() ? intact_.evaluate(point.removed) : own_weights();
-  passes_.forward += static_cast<int64_t>(workspace_.report_batches.size());
+  const bool intact_weights = &model == intact_.model().get();
+  const bool known = intact_weights && point.removed.empty() && intact_.knows_base();
+  const Outcomes outcomes = intact_weights ? intact_.evaluate(point.removed) : own_weights();
+  // What is known costs nothing; a continued run computes its base once more.
+  const int64_t evaluations = (known ? 0 : 1) + (is_base || intact_.knows_base() ? 0 : 1);
+  passes_.forward += evaluations * static_cast<int64_t>(workspace_.report_batches.size());
+  warn_of_constant_predictions(workspace_, point.spec, outcomes);
   result.metrics = workspace_.task->evaluate({.outcomes = outcomes,
                                               .base = is_base ? nullptr : &intact_.base(),
                                               .bootstrap_iters = workspace_.experiment.report.bootstrap_iters,
@@ -217,6 +225,8 @@ std::pair<int64_t, int64_t> Host::fine_tune(Model& model, const HeadSet& removed
                                      .config_yaml = workspace_.config_yaml,
                                      .evaluate = false,
                                      .sink = [this](const TrainPoint&) { workspace_.status.heartbeat(); }});
+  passes_.forward += trained.forward;
+  passes_.backward += trained.backward;
   return {trained.forward, trained.backward};
 }
 
@@ -242,6 +252,11 @@ std::string save_model(const Workspace& workspace, const Model& model, const std
   FolderWriter writer(folder);
   write_model(writer, model, workspace.dataset.tokenizer.get(),
               {{"headprune.experiment_id", workspace.experiment_id}, {"headprune.mask_sha256", mask}});
+  // What else the folder of a loaded model holds goes with it; its large files are not the model's.
+  constexpr uint64_t kLargest = 1024 * 1024;
+  if (const auto* loaded = dynamic_cast<const TransformerModel*>(&model);
+      loaded && loaded->origin() && fs::is_directory(loaded->origin()->folder))
+    copy_other_files(loaded->origin()->folder, writer, kLargest);
   return writer.commit();
 }
 

@@ -55,8 +55,9 @@ void check_steps(const std::map<int64_t, std::string>& steps, const Experiment& 
 
 }  // namespace
 
-ModelInput model_input(const Dataset& dataset) {
+ModelInput model_input(const Experiment& experiment, const Dataset& dataset) {
   ModelInput input;
+  input.trains = experiment.train.has_value();
   input.vocabulary_size = dataset.tokenizer->size();
   if (const auto* both = dynamic_cast<const TranslationTokenizer*>(dataset.tokenizer.get()); both && !both->joint())
     input.target_vocabulary_size = both->target_size();
@@ -85,8 +86,18 @@ Dataset load_dataset(const Experiment& experiment) {
   LoadInput input;
   input.seed = static_cast<uint64_t>(experiment.seeds.front());
   input.kind = experiment.task.make()->data_kind();
-  if (const auto folder = experiment.model.make()->load_path()) input.tokenizer = read_tokenizer(*folder);
+  input.trains = experiment.train.has_value();
+  const auto family = experiment.model.make();
+  if (const auto folder = family->load_path()) input.tokenizer = read_tokenizer(*folder);
+  if (input.kind == DataKind::labelled) input.model = family->labels();
   return experiment.data.make()->load(input);
+}
+
+std::vector<std::string> data_lines(const Dataset& dataset) {
+  std::vector<std::string> lines;
+  for (const SplitSummary& summary : dataset.summaries) lines.push_back(summary.text());
+  lines.insert(lines.end(), dataset.label_notes.begin(), dataset.label_notes.end());
+  return lines;
 }
 
 ExperimentPlan plan_experiment(const Experiment& experiment, const Dataset& dataset) {
@@ -98,7 +109,8 @@ ExperimentPlan plan_experiment(const Experiment& experiment, const Dataset& data
   const int64_t select_batches = batch_count(size_of(dataset.select), experiment.score.batch_size);
   const int64_t report_batches = batch_count(size_of(dataset.report), experiment.score.batch_size);
   plan.heads = static_cast<int64_t>(all_heads(blocks).size());
-  plan.params = family->parameter_estimate(model_input(dataset));
+  plan.params = family->parameter_estimate(model_input(experiment, dataset));
+  plan.data = data_lines(dataset);
 
   plan.points = 1;  // the base
   int64_t kept_models = 0;
@@ -160,12 +172,14 @@ std::string ExperimentPlan::text() const {
       heads, params, points, random_points,
       points > 0 ? 100.0 * static_cast<double>(random_points) / static_cast<double>(points) : 0.0, forward, backward, train_steps, bytes_text(disk_bytes));
   for (const std::string& message : messages) text += message + "\n";
+  for (const std::string& line : data) text += line + "\n";
   return text;
 }
 
 Json ExperimentPlan::to_json() const {
-  return {{"heads", heads},     {"params", params},     {"points", points},         {"random_points", random_points}, {"train_steps", train_steps},
-          {"forward", forward}, {"backward", backward}, {"disk_bytes", disk_bytes}, {"messages", messages}};
+  return {{"heads", heads},       {"params", params},     {"points", points},         {"random_points", random_points},
+          {"train_steps", train_steps}, {"forward", forward}, {"backward", backward}, {"disk_bytes", disk_bytes},
+          {"messages", messages}, {"data", data}};
 }
 
 void check_disk(const ExperimentPlan& plan, const std::filesystem::path& folder) {

@@ -18,6 +18,7 @@ struct ExperimentPlan {
   int64_t forward = 0, backward = 0;
   uint64_t disk_bytes = 0;
   std::vector<std::string> messages;  // merged fractions and the like
+  std::vector<std::string> data;      // data_lines()
 
   /// For people, a few lines.
   std::string text() const;
@@ -27,11 +28,14 @@ struct ExperimentPlan {
 /// `dataset` is the experiment's. Throws Error(usage) when options cannot be met.
 ExperimentPlan plan_experiment(const Experiment& experiment, const Dataset& dataset);
 
+/// What the splits look like and which label is which output of a loaded classifier, one line each.
+std::vector<std::string> data_lines(const Dataset& dataset);
+
 /// Error(io) when the file system of `folder` has less room than the plan needs.
 void check_disk(const ExperimentPlan& plan, const std::filesystem::path& folder);
 
 /// What a model must fit; seed and device are left to the caller.
-ModelInput model_input(const Dataset& dataset);
+ModelInput model_input(const Experiment& experiment, const Dataset& dataset);
 
 /// Every file that the experiment depends on: data and a loaded model.
 std::vector<InputFile> experiment_inputs(const Experiment& experiment);

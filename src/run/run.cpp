@@ -6,12 +6,13 @@
 #include "core/files.h"
 #include "core/hash.h"
 #include "core/log.h"
+#include "core/memory.h"
 #include "core/stop.h"
 #include "core/text.h"
 #include "report/views.h"
+#include "run/check.h"
 #include "run/facts.h"
 #include "run/fingerprint.h"
-#include "run/plan.h"
 #include "run/stages.h"
 
 namespace headprune {
@@ -141,6 +142,7 @@ void run_seed(Workspace& workspace, int64_t seed) {
 void run_stages(Workspace& workspace, Dataset dataset) {
   run_stage(workspace, Stage::data, std::nullopt, [&] {
     workspace.dataset = std::move(dataset);
+    for (const std::string& line : data_lines(workspace.dataset)) log_info("[data] {}", line);
     for (const std::string& warning : workspace.dataset.warnings) workspace.journal.warn({"data", warning});
     for (const auto& [first, second] : workspace.dataset.shared_splits())
       workspace.journal.warn({"shared_splits", fmt::format("{} and {} use the same data: what is chosen on one is not "
@@ -191,7 +193,7 @@ void leave_word(Workspace& workspace, const Error& error) {
       workspace.journal.run_done({"failed", workspace.points, 0});
     workspace.status.set_state(interrupted ? RunState::interrupted : RunState::failed, error.what());
     write_all_views(workspace);
-  } catch (const Error& second) {
+  } catch (const std::exception& second) {  // a full disk, or no memory left for that either
     log_warn("[run] could not record why the run ended: {}", second.what());
   }
 }
@@ -202,11 +204,8 @@ RunOutcome run_experiment(const Loaded<Experiment>& loaded, const RunOptions& op
   const double start = monotonic_seconds();
   const Experiment& experiment = loaded.value;
   install_signal_handlers(experiment.runtime.signals);
-  const torch::Device device = configure_runtime(experiment.runtime);
-  const std::vector<InputFile> inputs = experiment_inputs(experiment);
-  Dataset dataset = load_dataset(experiment);
-  const ExperimentPlan plan = plan_experiment(experiment, dataset);
-  check_disk(plan, options.out.empty() ? experiment.output.dir : options.out);
+  auto [device, inputs, dataset, plan] =
+      check_experiment(experiment, options.out.empty() ? experiment.output.dir : options.out);
   RunContext context = make_context(loaded, options, device, inputs);
 
   const Prepared prepared = prepare_folder(loaded, options, context);
@@ -245,7 +244,13 @@ RunOutcome run_experiment(const Loaded<Experiment>& loaded, const RunOptions& op
   } catch (const Error& error) {
     leave_word(workspace, error);
     throw;
-  } catch (const std::exception& error) {  // LibTorch's, the allocator's: main calls them unexpected
+  } catch (const std::exception& error) {  // LibTorch's, the allocator's
+    if (is_out_of_memory(error)) {
+      const Error failure(ExitCode::run_failed,
+                          out_of_memory_text(experiment, workspace.dataset, workspace.status.status().stage));
+      leave_word(workspace, failure);
+      throw failure;
+    }
     leave_word(workspace, Error(ExitCode::unexpected, error.what()));
     throw;
   }

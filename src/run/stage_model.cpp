@@ -76,10 +76,9 @@ Passes model_stage(SeedRun& run) {
   const fs::path relative = model_folder(run.seed, several);
   const fs::path folder = workspace.folder / relative;
   const Record& before = workspace.journal.before();
-  ModelInput input = model_input(workspace.dataset);
+  ModelInput input = model_input(workspace.experiment, workspace.dataset);
   input.seed = stream_seed(static_cast<uint64_t>(run.seed), "init");
   input.device = workspace.device;
-  input.trains = workspace.experiment.train.has_value();
   std::shared_ptr<Model> model = family->build(input);
   Passes passes;
   if (!workspace.experiment.train) {

@@ -89,6 +89,7 @@ class IntactModel {
   Outcomes evaluate(const HeadSet& removed);
   /// Those without a removed head, computed when first needed.
   const Outcomes& base();
+  bool knows_base() const { return base_.has_value(); }
 
  private:
   const Workspace& workspace_;

@@ -41,6 +41,13 @@ ExampleMetric chrf_metric(const Outcomes& outcomes) { return text_metric(outcome
 /// A text that is so much longer than its source is no translation: where a pruned model repeats itself, it stops.
 int64_t longest_text(int64_t source_tokens) { return 2 * source_tokens + 10; }
 
+/// Without rows of the model's table that the vocabulary has no token for: transformers reads them as the unknown
+/// token, which is special and left out.
+std::vector<int64_t> spelled(std::vector<int64_t> ids, const TranslationTokenizer& tokenizer) {
+  std::erase_if(ids, [&](int64_t id) { return id >= tokenizer.target_size(); });
+  return ids;
+}
+
 }  // namespace
 
 class Translation : public TokenTask {
@@ -107,7 +114,7 @@ class Translation : public TokenTask {
                             .length_penalty = options_.length_penalty};
     const auto texts = write_texts(writer, writer.start(input.memory, batch), input.gates, search, limits);
     for (size_t i = 0; i < texts.size(); ++i) {
-      outcomes[i].text = tokenizer.decode_target(texts[i]);
+      outcomes[i].text = tokenizer.decode_target(spelled(texts[i], tokenizer));
       outcomes[i].reference = batch.references[i];
     }
   }

@@ -277,7 +277,7 @@ TEST_CASE("an example of a translation is its source and its target", "[cli][tra
   CHECK(hashes(same / "runs/pairs") == ours);
   fs::copy(translated().folder / "data", other / "data");
   std::string references;
-  for (int64_t i = 0; i < 32; ++i) references += "rot\n";
+  for (int64_t i = 0; i < 32; ++i) references += i % 2 ? "rot\n" : "haus\n";
   other.write("data/test.de", references);
   other.write("pairs.yaml", kExperiment);
   REQUIRE(headprune_in(other.path(), {"run", "pairs.yaml", "seeds=[1]", "--until", "evaluate"}).code == 0);

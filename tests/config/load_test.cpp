@@ -206,6 +206,22 @@ TEST_CASE("variables are replaced once, in text and paths, and are recorded", "[
                                                                  {"HEADPRUNE_TEST_UNSET", ""}});
 }
 
+TEST_CASE("a relative path in a variable starts from the working directory, its default from the file", "[config]") {
+  const TestFolder folder;
+  const fs::path here = fs::current_path();
+  setenv("HEADPRUNE_TEST_RELATIVE", "some/where", 1);
+  unsetenv("HEADPRUNE_TEST_UNSET");
+  const auto output = [&](const std::string& value) {
+    return load_config<Experiment>(folder.write("sub/e.yaml", "extends: [small.yaml]\noutput: \"" + value + "\"\n"))
+        .value.output;
+  };
+  folder.write("sub/small.yaml", kSmall);
+  CHECK(output("${env:HEADPRUNE_TEST_RELATIVE}/out") == here / "some/where/out");
+  CHECK(output("${env:HEADPRUNE_TEST_RELATIVE:-x}") == here / "some/where");
+  CHECK(output("${env:HEADPRUNE_TEST_UNSET:-some/where}") == folder / "sub/some/where");
+  CHECK(output("x/${env:HEADPRUNE_TEST_RELATIVE}") == folder / "sub/x/some/where");
+}
+
 TEST_CASE("extends may name a variable", "[config]") {
   const TestFolder folder;
   folder.write("base.yaml", kSmall);

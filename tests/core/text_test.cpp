@@ -62,6 +62,8 @@ TEST_CASE("split keeps empty parts, join puts them back", "[core]") {
   CHECK(split(",a,,", ',') == std::vector<std::string_view>{"", "a", "", ""});
   CHECK(join({"", "a", "", ""}, ",") == ",a,,");
   CHECK(join({}, ",").empty());
+  CHECK(join_some({"a", "b", "c"}, "; ", 3) == "a; b; c");
+  CHECK(join_some({"a", "b", "c", "d", "e"}, "; ", 3) == "a; b; c; and 2 more");
 }
 
 TEST_CASE("trim takes white space off both ends only", "[core]") {

@@ -286,6 +286,18 @@ TEST_CASE("only aligned texts give translations, and nothing else", "[data][tran
     CHECK_FALSE(source(other, folder.path())->gives(DataKind::translation));
 }
 
+TEST_CASE("pairs that are no translations are warned about, and one translation for all refused",
+          "[data][translation]") {
+  const Dataset data = load_pairs(PairFolder(kEnglish, kEnglish), kSmallVocabulary);
+  CHECK_THAT(data.warnings.front(), ContainsSubstring("4 of 4 train pairs have the same text on both sides"));
+  CHECK(load_pairs(PairFolder(), kSmallVocabulary).summaries.front().targets.has_value());
+  const auto [code, sentence] =
+      error_of(PairFolder(kEnglish, "ein Hund\nein Hund\nein Hund\nein Hund\n"), "vocabulary: {size: 30}");
+  CHECK(code == ExitCode::run_failed);
+  CHECK_THAT(sentence,
+             ContainsSubstring("every one of the 4 examples") && ContainsSubstring("has the translation 'ein Hund'"));
+}
+
 TEST_CASE("Multi30k is read with both kinds of vocabulary", "[data][translation]") {
   const char* data = std::getenv("HEADPRUNE_TEST_DATA");
   if (!data) {

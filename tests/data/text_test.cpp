@@ -68,3 +68,14 @@ TEST_CASE("bad text files and fractions are refused", "[data]") {
   CHECK_THROWS_WITH(load("type: text, path: t.txt, fractions: {test: 0}", folder.path()),
                     ContainsSubstring("part of t.txt has no examples"));
 }
+
+TEST_CASE("a byte order mark and carriage returns are part of the text, and that is said", "[data]") {
+  const TestFolder folder;
+  std::string text = "\xEF\xBB\xBF";
+  for (int i = 0; i < 200; ++i) text += fmt::format("line {}\r\n", i);
+  folder.write("text.txt", text);
+  const Dataset data = load("type: text, path: text.txt, context_length: 16", folder.path());
+  REQUIRE(data.warnings.size() >= 2);
+  CHECK_THAT(data.warnings[0], ContainsSubstring("begins with a byte order mark"));
+  CHECK_THAT(data.warnings[1], ContainsSubstring("200 carriage returns"));
+}

@@ -87,7 +87,9 @@ TEST_CASE("pairs are put together and truncated as the library does it", "[data]
   const Json pairs = golden_json("strings.json")["pairs"];
   REQUIRE(pairs.size() == 80);
   for (const std::string& name : kSmall) {
-    const auto tokenizer = read_tokenizer(tokenizer_goldens() / name);
+    const TestFolder alone;  // a class may drop token types, which the library's own ids have
+    copy_tokenizer(name, alone, "tokenizer_config.json");
+    const auto tokenizer = read_tokenizer(alone.path());
     for (const Json& pair : pairs) {
       INFO(name << ": " << pair.dump(-1, ' ', true));
       TextIds texts = {tokenizer->encode(pair["first"].get<std::string>())};

@@ -64,7 +64,8 @@ TEST_CASE("vocab.txt is read with the rules of tokenizer_config.json", "[data][t
   CHECK_FALSE(usual->unit());
   CHECK(usual->encode("UNwanted, É x 中中 [SEP]") == Ids{4, 5, 6, 8, 9, 1, 11, 11, 3});
   const auto windows = tokenizer_of({{"vocab.txt", "[UNK]\r\n[CLS]\r\n[SEP]\r\na\r\n"}});
-  CHECK(windows->encode("a [PAD]") == Ids{3, 0, 0, 0});  // no such special token: three words
+  CHECK(windows->encode("a [PAD]") == Ids{3, 4});  // a token of the class that the vocabulary lacks follows it
+  CHECK(windows->size() == 4);
 
   const auto cased = tokenizer_of({{"vocab.txt", kVocabTxt}, {"tokenizer_config.json", R"({"do_lower_case":false})"}});
   CHECK(cased->encode("E É un") == Ids{10, 1, 4});
@@ -78,20 +79,20 @@ TEST_CASE("vocab.txt is read with the rules of tokenizer_config.json", "[data][t
 
 TEST_CASE("special tokens have the names that the folder gives them", "[data][tokenizer]") {
   const auto named = tokenizer_of({{"vocab.txt", "<u>\n<c>\n<s>\na\n"},
-                                   {"tokenizer_config.json", R"({"unk_token":"<u>","cls_token":{"content":"<c>"}})"},
-                                   {"special_tokens_map.json", R"({"sep_token":"<s>","unk_token":"other"})"}});
+                                   {"tokenizer_config.json", R"({"unk_token":"other","cls_token":{"content":"<c>"}})"},
+                                   {"special_tokens_map.json", R"({"sep_token":"<s>","unk_token":"<u>"})"}});
   CHECK(named->unknown() == 0);
   CHECK(named->form(1).before == Ids{1});
   CHECK(named->form(1).after == Ids{2});
   CHECK(named->encode("a<s>z") == Ids{3, 2, 0});
 
-  // added_tokens_decoder says all; added_tokens.json adds to the roles.
+  // added_tokens_decoder stands for added_tokens.json; both add to the roles.
   const auto decoder =
       tokenizer_of({{"vocab.txt", kVocabTxt},
                     {"tokenizer_config.json", R"({"added_tokens_decoder":{"13":{"content":"<x>","lstrip":true}}})"}});
   CHECK(decoder->size() == 14);
   CHECK(decoder->token(13) == "<x>");
-  CHECK(decoder->encode("[SEP] <x>") == Ids{1, 1, 1, 13});
+  CHECK(decoder->encode("[SEP] <x>") == Ids{3, 13});
   const auto listed = tokenizer_of({{"vocab.txt", kVocabTxt}, {"added_tokens.json", R"({"New":13})"}});
   CHECK(listed->encode("new [SEP]") == Ids{13, 3});
 }
@@ -223,7 +224,7 @@ TEST_CASE("a folder without tokenizer, or with one that is damaged, is refused i
       {{{"vocab.txt", kVocabTxt}, {"tokenizer_config.json", R"({"do_lower_case":"no"})"}},
        "tokenizer_config.json: do_lower_case: must be true or false"},
       {{{"vocab.txt", kVocabTxt}, {"tokenizer_config.json", R"({"tokenizer_class":"BertJapaneseTokenizer"})"}},
-       "tokenizer_class \"BertJapaneseTokenizer\" with a vocab.txt is not supported"},
+       "\"BertJapaneseTokenizer\", which with a vocab.txt is not supported"},
       {{{"vocab.txt", kVocabTxt}, {"tokenizer_config.json", R"({"do_basic_tokenize":false})"}}, "do_basic_tokenize"},
       {{{"vocab.txt", kVocabTxt}, {"tokenizer_config.json", R"({"added_tokens_decoder":{"x":{"content":"a"}}})"}},
        "\"x\" is not an id"},

@@ -230,7 +230,7 @@ TEST_CASE("damaged and unsupported translation tokenizers are refused in one sen
       {with(marian_files(), "vocab.json", R"({"</s>": 0, "<unk>": 1})"),
        "vocab.json: the special token pad_token \"<pad>\" is not"},
       {with(marian_files(), "vocab.json", R"({"</s>": 0, "<unk>": 1, "<pad>": 3})"), "vocab.json: "},
-      {config(R"({"tokenizer_class": "T5Tokenizer"})"), R"(tokenizer_class "T5Tokenizer" with source.spm)"},
+      {config(R"({"tokenizer_class": "T5Tokenizer"})"), R"("T5Tokenizer", which with source.spm)"},
       {config(R"({"separate_vocabs": true})"), R"("separate_vocabs": true is not supported)"},
       {config(R"({"sp_model_kwargs": {"enable_sampling": true}})"), R"("sp_model_kwargs" is not supported)"},
       {config(R"({"unk_token": null})"), R"("unk_token" is null)"},

@@ -21,6 +21,7 @@ expected.json (numbers: float64 computation on the float32 weights, 9 significan
   pruned                  {removed, OUTPUT}: padded batch, after prune_heads() on a fresh copy
   losses [N]              cross entropy by example; regression: squared error; gpt2: mean over the next-token targets of the sequence
   gate_gradients          [N][layers][heads]: d losses[i] / d head_mask of example i, at ones, padded batch
+  padding_inside          roberta: {tokens, lengths, logits}: sequences in which the pad id occurs as a token of the text
 Cases without values of their own: {"same_as": CASE}.
 
 Needs torch 2.13.0, transformers 4.57.6 (version 5 has neither head_mask nor prune_heads), safetensors, numpy.
@@ -242,6 +243,8 @@ def expected(case, folder):
     result["alone"] = {output: as_json(alone)}
     result["masked"] = [{"removed": one, output: as_json(found)} for one, found in zip(MASKED, masked)]
     result["pruned"] = {"removed": PRUNED, output: as_json(pruned)}
+    if model.config.model_type == "roberta":
+        result["padding_inside"] = padding_inside(model, batch)
     if output == "logits":
         # A gate of its own for each example, so that examples do not mix.
         gates = torch.ones(LAYERS, len(batch.lengths), HEADS, 1, 1, dtype=torch.float64, requires_grad=True)
@@ -254,6 +257,16 @@ def expected(case, folder):
         result["losses"] = rounded(losses)
         result["gate_gradients"] = rounded(gradients[..., 0, 0].transpose(0, 1))  # [N, layers, heads]
     return result
+
+
+def padding_inside(model, batch):
+    """The pad id at the start, in the middle, twice in a row and at the end of sequences; the attention mask covers it."""
+    tokens = batch.tokens.clone()
+    for i, places in enumerate([[2, 3, 8], [0, 7], [0], [4], []]):
+        tokens[i, places] = batch.pad_id
+    with torch.no_grad():
+        logits = model(input_ids=tokens, attention_mask=batch.present.long()).logits
+    return {"tokens": tokens.tolist(), "lengths": batch.lengths, "logits": [rounded(one) for one in logits]}
 
 
 def to_text(result):

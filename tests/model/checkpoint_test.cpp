@@ -146,6 +146,7 @@ TEST_CASE("a folder that is no model is refused with what to do", "[model]") {
   const TestFolder folder;
   CHECK_THAT(error_of(folder.path() / "nowhere"), ContainsSubstring("is not a folder"));
   CHECK_THAT(error_of(folder.path()), ContainsSubstring("has no config.json"));
+  write_text(folder.path() / "model.safetensors", "");  // without it that is what is said
   write_text(folder.path() / "config.json", R"({"model_type":"t5","hidden_size":8})");
   CHECK_THAT(error_of(folder.path()), ContainsSubstring("model_type 't5' is not supported; supported are "
                                                         "headprune_encoder, headprune_decoder"));

@@ -140,6 +140,21 @@ TEST_CASE("init: load refuses data that the model does not fit", "[model]") {
   CHECK(loaded->build(shorter) != nullptr);
 }
 
+TEST_CASE("training starts a classifier for another number of labels in a folder of headprune's own too", "[model]") {
+  const SavedModel saved;
+  const auto loaded = family("{type: encoder, init: load, path: saved}", saved.folder());
+  CHECK(loaded->labels().names == std::vector<std::string>{"LABEL_0", "LABEL_1", "LABEL_2", "LABEL_3"});
+  ModelInput input = input_of(2);
+  input.labels = {"no", "yes"};
+  input.trains = true;
+  const auto model = loaded->build(input);
+  CHECK(real_logits(*model, small_batch()).sizes() == torch::IntArrayRef({3, 2}));
+  CHECK(model->config()["outputs"] == 2);
+  CHECK(model->config()["id2label"]["1"] == "yes");
+  CHECK(torch::equal(model->named_parameters()["embeddings.tokens"],
+                     saved.model->named_parameters()["embeddings.tokens"]));
+}
+
 TEST_CASE("init: load finds its problems before any work starts", "[model]") {
   const SavedModel saved;
   CHECK(problems("{type: encoder, init: load, path: saved, d_model: 12, layers: 3, d_key: 5}", saved.folder()).empty());

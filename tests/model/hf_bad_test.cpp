@@ -1,49 +1,11 @@
 // Folders of other tools that are refused: each with its own sentence, and nothing read from them.
-#include "hf_golden.h"
-#include "model/checkpoint.h"
-#include "support/folder.h"
+#include "damaged.h"
+#include "model/transformer.h"
 
 using namespace headprune;
 using namespace headprune::testing;
 
 namespace {
-
-/// A copy of a golden folder that tests damage.
-class Damaged {
- public:
-  explicit Damaged(const std::string& name = "bert_classifier") : golden_(name) {
-    fs::copy(golden_.folder, folder_ / "model");
-  }
-  fs::path path() const { return folder_ / "model"; }
-  void config(const std::string& key, const Json& value) const {
-    Json json = parse_json(read_file(path() / "config.json"), "config");
-    if (value.is_null())
-      json.erase(key);
-    else
-      json[key] = value;
-    write_file(path() / "config.json", json.dump());
-  }
-  template <class Change>
-  void tensors(const Change& change) const {
-    NamedTensors all = read_tensors(path() / "model.safetensors");
-    change(all);
-    write_file(path() / "model.safetensors", tensors_file(all, {}));
-  }
-  /// "" when it loads.
-  std::string error(ModelInput input = {.vocabulary_size = 50, .outputs = 3, .max_length = 20}) const {
-    try {
-      build_loaded(read_model_folder(path()), input);
-    } catch (const Error& error) {
-      CHECK(error.code() == ExitCode::run_failed);
-      return error.what();
-    }
-    return "";
-  }
-
- private:
-  HfGolden golden_;
-  TestFolder folder_;
-};
 
 std::string config_error(const std::string& name, const std::string& key, const Json& value) {
   const Damaged damaged(name);
@@ -162,4 +124,62 @@ TEST_CASE("one output is regression's: the other task, and other problem types, 
   CHECK_THAT(classifier.error(), ContainsSubstring("with 3 outputs that is not supported"));
   classifier.config("problem_type", "multi_label_classification");
   CHECK_THAT(classifier.error(), ContainsSubstring("supported are single_label_classification and regression"));
+}
+
+TEST_CASE("labels come from every place of config.json, and contradictions between them are refused", "[hf]") {
+  const Json words = {{"0", "good"}, {"1", "bad"}, {"2", "neither"}};
+  const Json numbers = {{"good", 0}, {"bad", 1}, {"neither", 2}};
+  const auto labels = [](const Damaged& model) { return read_model_folder(model.path()).labels; };
+  const std::vector<std::string> expected = {"good", "bad", "neither"};
+  const Damaged model;
+  CHECK(labels(model) == std::vector<std::string>{"LABEL_0", "LABEL_1", "LABEL_2"});
+  model.config("label2id", numbers);  // beside id2label's placeholders
+  CHECK(labels(model) == expected);
+  model.config("id2label", words);
+  CHECK(labels(model) == expected);
+  model.config("label2id", {{"GOOD", 0}, {"fine", 0}, {"bad", "1"}});  // another case, an alias, one that is missing
+  CHECK(labels(model) == expected);
+  model.config("label2id", {{"bad", 0}, {"good", 1}, {"neither", 2}});
+  CHECK_THAT(model.error(), ContainsSubstring("id2label calls output 0 \"good\" and label2id \"bad\""));
+  model.config("label2id", {{"LABEL_0", 0}, {"LABEL_1", 1}, {"LABEL_2", 2}});
+  CHECK(labels(model) == expected);
+  model.config("label2id", {{"neither", 0}});
+  CHECK_THAT(model.error(), ContainsSubstring("label2id"));
+  model.config("label2id", {{"more", 3}});
+  CHECK_THAT(model.error(), ContainsSubstring("label2id calls output 3 \"more\", and there are 3"));
+  model.config("label2id", Json());
+  model.config("num_labels", 4);
+  CHECK_THAT(model.error(), ContainsSubstring("id2label has 3 labels and num_labels is 4"));
+  model.config("num_labels", 3);
+  CHECK(labels(model) == expected);
+  model.config("id2label", {{"0", "good"}, {"2", "bad"}, {"3", "neither"}});
+  CHECK_THAT(model.error(), ContainsSubstring("expected one name for each of the numbers 0 to 2"));
+  model.config("id2label", Json());
+  CHECK(labels(model).empty());
+  model.config("num_labels", Json());
+  model.config("label2id", numbers);  // alone
+  CHECK(labels(model) == expected);
+  CHECK(model.error().empty());
+}
+
+TEST_CASE("a classifier of another size is started anew where the experiment trains", "[hf]") {
+  const HfGolden golden("bert_classifier");
+  ModelInput input{
+      .vocabulary_size = 50, .outputs = 2, .labels = {"ham", "spam"}, .trains = true, .max_length = 20, .seed = 5};
+  const auto model = std::dynamic_pointer_cast<Transformer>(build_loaded(read_model_folder(golden.folder), input));
+  model->eval();
+  const torch::NoGradGuard no_grad;
+  CHECK(model->forward(golden.batch()).values.sizes() == torch::IntArrayRef({5, 2}));
+  CHECK(model->config()["id2label"] == Json{{"0", "ham"}, {"1", "spam"}});
+  CHECK(model->config()["label2id"] == Json{{"ham", 0}, {"spam", 1}});
+  const NamedTensors theirs = read_tensors(golden.folder / "model.safetensors"), ours = model->tensors();
+  CHECK(torch::equal(ours.at("bert.pooler.dense.weight"), theirs.at("bert.pooler.dense.weight")));
+  CHECK(ours.at("classifier.weight").abs().sum().item<double>() > 0);
+  input.trains = false;
+  CHECK_THROWS_WITH(build_loaded(read_model_folder(golden.folder), input),
+                    ContainsSubstring("the model has 3 labels and the data 2"));
+  // Regression and classification are not each other's other size.
+  input.trains = true;
+  input.outputs = 1;
+  CHECK_THROWS_WITH(build_loaded(read_model_folder(golden.folder), input), ContainsSubstring("needs one output"));
 }

@@ -1,7 +1,9 @@
 // Agreement with transformers 4.57, family by family.
+#include "data/vocabulary.h"
 #include "hf_golden.h"
 #include "model/checkpoint.h"
 #include "model/export.h"
+#include "model/id_check.h"
 #include "model/transformer.h"
 #include "support/folder.h"
 
@@ -13,6 +15,7 @@ namespace {
 const char* const kCases[] = {"bert_classifier", "bert_regression", "distilbert_classifier", "roberta_classifier",
                               "gpt2_lm"};
 constexpr double kClose = 1e-5;
+using Ids = std::vector<int64_t>;
 
 NamedTensors tensors_in(const fs::path& folder) { return read_tensors(folder / "model.safetensors"); }
 
@@ -38,6 +41,99 @@ TEST_CASE("logits are those of transformers, padded and alone", "[hf]") {
       CHECK(logits_difference(model->forward(golden.alone(static_cast<int64_t>(i))).values,
                               Json::array({golden.expected["alone"]["logits"][i]})) < kClose);
   }
+}
+
+TEST_CASE("RoBERTa's positions do not count padding inside a text, and types mean nothing to it", "[hf][ids]") {
+  const torch::NoGradGuard no_grad;
+  HfGolden golden("roberta_classifier");
+  const auto model = golden.model();
+  const torch::Tensor usual = model->forward(golden.batch()).values;  // [N, labels]
+  const Json& inside = golden.expected["padding_inside"];
+  for (size_t i = 0; i < golden.examples.size(); ++i) {
+    Ids& tokens = golden.examples[i].tokens;
+    tokens = inside["tokens"][i].get<Ids>();
+    tokens.resize(inside["lengths"][i].get<size_t>());
+  }
+  CHECK(logits_difference(model->forward(golden.batch()).values, inside["logits"]) < kClose);
+  for (size_t i = 0; i < golden.examples.size(); ++i)
+    CHECK(logits_difference(model->forward(golden.alone(static_cast<int64_t>(i))).values,
+                            Json::array({inside["logits"][i]})) < kClose);
+  HfGolden typed("roberta_classifier");
+  for (Example& example : typed.examples) example.token_types.assign(example.tokens.size(), 1);
+  CHECK(torch::equal(model->forward(typed.batch()).values, usual));
+}
+
+TEST_CASE("ids that a model's tables lack are refused with the example, before any pass", "[hf][ids]") {
+  const HfGolden golden("bert_classifier");
+  const TransformerConfig sizes = golden.model()->sizes();
+  std::vector<std::string> words;
+  for (int i = 0; i < 60; ++i) words.push_back(fmt::format("w{}", i));
+  const auto dataset = [&](const Example& example) {
+    Dataset data;
+    Split split{.name = "dev", .examples = golden.examples, .sha256 = ""};
+    split.examples.insert(split.examples.begin() + 2, example);
+    data.tokenizer = std::make_shared<const Vocabulary>(Vocabulary::of(words));
+    data.train = data.score = data.select = data.report = std::make_shared<const Split>(std::move(split));
+    return data;
+  };
+  const auto sentence = [&](const Example& example, const TransformerConfig& tables) -> std::string {
+    try {
+      check_ids(dataset(example), tables, "FOLDER");
+    } catch (const Error& error) {
+      CHECK(error.code() == ExitCode::run_failed);
+      return error.what();
+    }
+    return "";
+  };
+  const Example fits{.tokens = {49, 0}, .token_types = {0, 1}, .special = {}, .targets = {}};
+  CHECK(sentence(fits, sizes).empty());
+  CHECK_THAT(sentence({.tokens = {1, 50}, .token_types = {}, .special = {}, .targets = {}}, sizes),
+             ContainsSubstring("FOLDER: example 3 of the dev part holds the token") && ContainsSubstring("of id 50") &&
+                 ContainsSubstring("50 rows (ids 0 to 49)"));
+  CHECK_THAT(sentence({.tokens = {1, 2}, .token_types = {0, 2}, .special = {}, .targets = {}}, sizes),
+             ContainsSubstring("tokens of type 2, and the model's table of token types has 2 rows"));
+  TransformerConfig one_type = sizes;
+  one_type.token_types = 1;
+  CHECK_THAT(sentence(fits, one_type), ContainsSubstring("tokens of type 1") && ContainsSubstring("model_input_names"));
+  one_type.ignores_token_types = true;
+  CHECK(sentence(fits, one_type).empty());
+  CHECK(drops_token_types(dataset(fits), one_type));
+  CHECK_FALSE(drops_token_types(dataset(fits), sizes));
+  Example longer = fits;
+  longer.tokens.assign(21, 1);
+  longer.token_types.clear();
+  CHECK_THAT(sentence(longer, sizes), ContainsSubstring("has 21 tokens, and the model 20 positions"));
+  Example target = fits;
+  target.targets = {kNoTarget, 51};
+  CHECK_THAT(sentence(target, sizes), ContainsSubstring("of id 51"));
+}
+
+TEST_CASE("an outline has the tensors of the model, without memory, from headers alone", "[hf][ids]") {
+  for (const char* name : {"bert_classifier", "bert_regression", "bert_sharded", "bert_old_names",
+                           "distilbert_classifier", "roberta_classifier", "gpt2_lm", "marian"}) {
+    INFO(name);
+    const fs::path folder = HfGolden(name).folder;
+    const ModelFolder read = read_model_folder(folder);
+    const ModelInput input{
+        .vocabulary_size = read.config.vocabulary_size, .outputs = read.config.outputs, .max_length = 2};
+    const auto outline = outline_loaded(read, input);
+    const NamedTensors shapes = state(*outline), built = state(*build_loaded(read, input));
+    REQUIRE(shapes.size() == built.size());
+    for (const auto& [tensor, value] : built) {
+      CHECK(shapes.at(tensor).sizes() == value.sizes());
+      CHECK(shapes.at(tensor).is_meta());
+    }
+    CHECK((all_heads(outline->blocks()) == all_heads(read.blocks())));
+  }
+  // Of a folder that lost heads, too.
+  const HfGolden golden("bert_classifier");
+  const TestFolder target;
+  const HeadSet removed = heads_of(golden.expected["pruned"]["removed"], Kind::encoder);
+  export_model({.model = golden.folder, .removed = removed, .target = target / "small", .metadata = {}});
+  const ModelFolder small = read_model_folder(target / "small");
+  const auto outline = outline_loaded(small, {.vocabulary_size = 50, .outputs = 3, .max_length = 20});
+  CHECK(all_heads(outline->blocks()).size() == 9);
+  CHECK(sizes_json(small)["heads_removed"] == 3);
 }
 
 TEST_CASE("gates of 0 and removed heads give what head_mask and prune_heads give", "[hf]") {

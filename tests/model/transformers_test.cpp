@@ -10,6 +10,7 @@
 #include "core/random.h"
 #include "hf_golden.h"
 #include "model/export.h"
+#include "model/transformer.h"
 #include "support/folder.h"
 
 using namespace headprune;

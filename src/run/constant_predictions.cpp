@@ -1,0 +1,47 @@
+#include "run/constant_predictions.h"
+
+#include "core/text.h"
+#include "task/constant.h"
+
+namespace headprune {
+
+namespace {
+
+std::vector<std::string> hollow_metrics(const Task& task) {
+  std::vector<std::string> names;
+  for (const MetricInfo& metric : task.metrics())
+    if (needs_different_predictions(metric.name)) names.push_back(metric.name);
+  return names;
+}
+
+std::string named(const Dataset& dataset, const std::string& prediction) {
+  if (dataset.kind != DataKind::labelled) return prediction;
+  return fmt::format("label '{}'", dataset.labels.at(static_cast<size_t>(std::stoll(prediction))));
+}
+
+}  // namespace
+
+void warn_of_constant_predictions(Workspace& workspace, const PointSpec& spec, const Outcomes& outcomes) {
+  const std::optional<std::string> prediction = constant_prediction(outcomes);
+  if (!prediction) return;
+  const std::vector<std::string> hollow = hollow_metrics(*workspace.task);
+  const std::string meaning = hollow.empty()
+                                  ? ""
+                                  : fmt::format(": {} (0, or what guessing gives) {} nothing there",
+                                                join(hollow, " and "), hollow.size() == 1 ? "means" : "mean");
+  if (spec.rule == "none") {
+    const std::string step = spec.at_step ? fmt::format(" as it was after step {}", *spec.at_step) : "";
+    workspace.journal.warn(
+        {"constant_predictions",
+         fmt::format("seed {}: the unpruned model{} predicts {} for every one of the {} examples of the report split{}",
+                     spec.seed, step, named(workspace.dataset, *prediction), outcomes.size(), meaning)});
+  } else if (!hollow.empty()) {
+    workspace.journal.warn(
+        {"constant_predictions",
+         fmt::format("{} {}: at some of its points the model predicts the same for every example of "
+                     "the report split{}",
+                     spec.table.empty() ? "sweep" : "table", spec.table.empty() ? spec.sweep : spec.table, meaning)});
+  }
+}
+
+}  // namespace headprune

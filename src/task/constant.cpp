@@ -1,0 +1,39 @@
+#include "task/constant.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "core/json.h"
+
+namespace headprune {
+
+std::optional<std::string> constant_prediction(const Outcomes& outcomes) {
+  constexpr double kRounding = 1e-6;
+  if (outcomes.size() < 2) return std::nullopt;
+  const Outcome& first = outcomes.front();
+  const auto all = [&](const auto& alike) { return std::all_of(outcomes.begin(), outcomes.end(), alike); };
+  if (first.number) {
+    if (!all([](const Outcome& one) { return std::isfinite(one.predicted_number); })) return std::nullopt;
+    const auto [low, high] =
+        std::minmax_element(outcomes.begin(), outcomes.end(),
+                            [](const Outcome& a, const Outcome& b) { return a.predicted_number < b.predicted_number; });
+    const double largest = std::max(std::abs(low->predicted_number), std::abs(high->predicted_number));
+    if (high->predicted_number - low->predicted_number > kRounding * largest) return std::nullopt;
+    return fmt::format("{:.6g}", first.predicted_number);
+  }
+  if (!first.reference.empty()) {
+    if (!all([&](const Outcome& one) { return one.text == first.text; })) return std::nullopt;
+    return "'" + first.text + "'";
+  }
+  if (first.target < 0 || first.predicted < 0) return std::nullopt;
+  if (!all([&](const Outcome& one) { return one.predicted == first.predicted; })) return std::nullopt;
+  return std::to_string(first.predicted);
+}
+
+bool needs_different_predictions(const std::string& metric) {
+  constexpr std::array kMetrics = {"f1", "matthews", "pearson", "spearman", "bleu", "chrf"};
+  return std::find(kMetrics.begin(), kMetrics.end(), metric) != kMetrics.end();
+}
+
+}  // namespace headprune
