@@ -21,11 +21,11 @@ struct Batch {
   torch::Tensor numbers;         // [B] float64, regression; else undefined
   torch::Tensor targets;         // [B, T] int64, kNoTarget where no loss, language modelling, translation; or undefined
   torch::Tensor decoder_tokens;  // [B, T] int64, translation; else undefined
-  torch::Tensor decoder_present;        // [B, T] bool: false at padding; translation; else undefined
-  std::vector<std::string> references;  // [B] target texts, translation; else empty
-  std::vector<int64_t> examples;        // [B] indices into the split
+  torch::Tensor decoder_present;           // [B, T] bool: false at padding; translation; else undefined
+  std::vector<std::string> references;     // [B] target texts, translation; else empty
+  std::vector<int64_t> examples;           // [B] indices into the split
   std::vector<int64_t> characters, bytes;  // [B] of the predicted text, language modelling; 0 where not known
-  bool padded = false;                  // whether any position of `tokens` is padding
+  bool padded = false;                     // whether any position of `tokens` is padding
   int64_t size() const { return static_cast<int64_t>(examples.size()); }
   /// [B, T] bool: positions at which a model of sequences predicts something.
   const torch::Tensor& predicted() const { return decoder_present.defined() ? decoder_present : present; }

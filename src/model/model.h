@@ -81,8 +81,8 @@ class Model : public torch::nn::Module {
   virtual ModelOutput resume(const Batch& batch, const Paused& paused, const PerBlock& gates);
   /// Physically removes heads; ids not present are ignored. Works repeatedly, down to no head at all.
   virtual void remove_heads(const HeadSet& removed) = 0;
-  /// Whether only the first position of what block `index` gives can reach the prediction: the last block of a classifier
-  /// that looks there.
+  /// Whether only the first position of what block `index` gives can reach the prediction: the last block of a
+  /// classifier that looks there.
   virtual bool first_position_only(size_t /*index*/) const { return false; }
   /// The attention module of block `index` of blocks(), for scores that look at weights.
   virtual Attention& attention(size_t index) = 0;

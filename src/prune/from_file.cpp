@@ -18,7 +18,8 @@ class FromFile final : public PruneRule {
     void fields(V& v) {
       v("path", path,
         "JSON file: {\"order\":[\"encoder.L0.H1\",...]}, from first to remove to last, or "
-        "{\"masks\":[{\"name\":\"a\",\"removed\":{\"encoder\":{\"0\":[1]}}},...]}, removed heads by kind and layer: rows "
+        "{\"masks\":[{\"name\":\"a\",\"removed\":{\"encoder\":{\"0\":[1]}}},...]}, removed heads by kind and layer: "
+        "rows "
         "of their own, each under its name",
         required, existing_file);
       v("fractions", fractions,

@@ -158,8 +158,7 @@ class Iterative final : public PruneRule {
       removed = choose_heads(order, blocks, limits, target, removed);
       if (trains) {
         const std::string curve_name = fmt::format("{}/{}-{}", input.sweep, method, draw);
-        const auto [more_forward, more_backward] =
-            input.host.fine_tune(model, removed, fine_tuning(curve_name, step));
+        const auto [more_forward, more_backward] = input.host.fine_tune(model, removed, fine_tuning(curve_name, step));
         forward += more_forward;
         backward += more_backward;
       }

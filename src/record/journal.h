@@ -54,6 +54,7 @@ struct Record {
 
   std::map<ScoreKey, RecordedScore> scores;
   std::map<std::string, PointResult> points;        // done, by id; metrics filled in where same_as is set
+  std::set<std::string> unpruned;                   // ids of those without a removed head, which others are compared with
   std::map<std::string, PointSpec> started_points;  // every point begun so far, by id
   std::map<std::string, PointFailed> failed;        // and not done since
   std::map<std::string, PointSkipped> skipped;      // and not done since
@@ -65,7 +66,7 @@ struct Record {
   std::map<int64_t, ModelEvent> models;                                                   // by seed
   std::optional<InterruptedEvent> interrupted;                                            // of the last attempt
   std::optional<RunDone> done;                                                            // of the last attempt
-  double dur_s = 0;  // summed over the attempts that ended by themselves
+  double dur_s = 0;                                    // summed over the attempts that ended by themselves
   std::shared_ptr<const ExampleValues> examples = {};  // of points, read when asked for; null without a run folder
   /// "queued" before the first attempt, "running" during one (or after a kill), "interrupted", or run_done's state.
   std::string state() const;

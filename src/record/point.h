@@ -64,8 +64,8 @@ struct PointResult {
   std::string split;                  // role: score, select, report
   double dur_s = 0;
   std::vector<MetricResult> metrics;
-  std::string same_as;         // id of the point whose equal mask was evaluated before; empty otherwise
-  std::string samples_sha256;  // with output.samples
+  std::string same_as;          // id of the point whose equal mask was evaluated before; empty otherwise
+  std::string samples_sha256;   // with output.samples
   std::string examples_sha256;  // of the file that holds its metrics' values by example; empty without one
 
   const MetricResult* metric(const std::string& name) const;

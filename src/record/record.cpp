@@ -54,6 +54,7 @@ void apply_point_done(Record& record, const Json& line) {
   record.skipped.erase(result.point);
   record.started_points[result.point] = result.spec;
   const std::string id = result.point;
+  if (result.spec.rule == "none") record.unpruned.insert(id);
   record.points[id] = std::move(result);
 }
 
@@ -238,9 +239,14 @@ std::string Record::state() const {
 }
 
 const PointResult* Record::base(const PointSpec& spec) const {
-  for (const auto& [id, point] : points) {
-    if (point.spec.rule == "none" && point.spec.seed == spec.seed && point.spec.at_step == spec.at_step) return &point;
-  }
+  const auto is_base = [&](const PointResult& point) {
+    return point.spec.rule == "none" && point.spec.seed == spec.seed && point.spec.at_step == spec.at_step;
+  };
+  for (const std::string& id : unpruned)
+    if (const auto found = points.find(id); found != points.end() && is_base(found->second)) return &found->second;
+  if (!unpruned.empty()) return nullptr;
+  for (const auto& [id, point] : points)  // a record that no journal made
+    if (is_base(point)) return &point;
   return nullptr;
 }
 

@@ -41,7 +41,7 @@ class Comparison {
  public:
   /// Without `chance` there is no p.
   Comparison(const Side& a, const Side& b, ChanceOrders* chance, std::vector<AgreementRow>& rows)
-      : name_(a.score == b.score       ? "halves"
+      : name_(a.score == b.score         ? "halves"
               : a.key.seed == b.key.seed ? "methods"
                                          : "seeds"),
         a_(a),
@@ -116,9 +116,8 @@ std::set<int64_t> sweep_counts(const Record& record) {
 }
 
 bool has_halves(const RecordedScore& score) {
-  return std::all_of(score.blocks.begin(), score.blocks.end(), [](const auto& block) {
-    return block.second.heads.empty() || !block.second.halves[0].empty();
-  });
+  return std::all_of(score.blocks.begin(), score.blocks.end(),
+                     [](const auto& block) { return block.second.heads.empty() || !block.second.halves[0].empty(); });
 }
 
 }  // namespace

@@ -14,9 +14,9 @@ namespace headprune {
 /// Area under a curve (stats/curve.h), by seed and over seeds.
 struct AreaSummary {
   std::string metric;
-  double from = 0, to = 0;   // fractions between which it was taken
-  Estimate estimate;         // n = examples
-  Repetitions repetitions;   // areas of seeds, or of orders
+  double from = 0, to = 0;  // fractions between which it was taken
+  Estimate estimate;        // n = examples
+  Repetitions repetitions;  // areas of seeds, or of orders
   int64_t draws = 1;
   double low = 0, high = 0;  // smallest and largest of all members
 };
@@ -41,8 +41,8 @@ struct AgainstRandom {
 /// The orders that it takes before a rank p, at least 1 / (orders + 1), can fall below 0.05.
 inline constexpr int64_t kEnoughOrders = 20;
 
-/// Nothing without a control that has the same seeds and end points. Of several seeds that differ, order j is taken over
-/// the seeds as the method is.
+/// Nothing without a control that has the same seeds and end points. Of several seeds that differ, order j is taken
+/// over the seeds as the method is.
 std::optional<AgainstRandom> against_random(const Record& record, const AreaSummary& area, const AreaSummary& random);
 
 /// "2 of 5 random orders at least as good, p = 0.5; p < 0.05 takes 20 orders"

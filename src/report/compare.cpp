@@ -65,8 +65,7 @@ std::optional<Difference> change_of(const ComparedRun& a, const ComparedRun& b, 
     for (Repetitions* side : {&first, &second})
       for (Measurement& one : side->repeated) one.examples.clear();
   const Measurement &one = first.repeated.front(), &other = second.repeated.front();
-  if (first.repeated.size() == 1 && second.repeated.size() == 1)
-    return difference_of_models(one, other, metric);
+  if (first.repeated.size() == 1 && second.repeated.size() == 1) return difference_of_models(one, other, metric);
   if (row.key.starts_with("auc/")) metric.proportion = false;  // a mean of proportions is none of zeros and ones
   if (const auto paired = paired_difference(second, first)) return crossed_difference(paired->crossed(), metric);
   return welch(values_of(first), values_of(second));

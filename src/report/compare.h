@@ -26,8 +26,8 @@ struct CompareRow {
   std::string key;
   std::vector<std::optional<KeyedMetric>> values;  // one a run
   /// From the first run. Paired over the seeds that both runs have and over the examples of one report split (test
-  /// "crossed_t"; of one model each "mcnemar" or "paired_t"); with other seeds, two or more on both sides, "welch"; else
-  /// delta alone.
+  /// "crossed_t"; of one model each "mcnemar" or "paired_t"); with other seeds, two or more on both sides, "welch";
+  /// else delta alone.
   std::vector<std::optional<Difference>> changes;
   std::vector<std::optional<double>> q;  // Benjamini-Hochberg over the rows of a run
 

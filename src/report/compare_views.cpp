@@ -88,13 +88,14 @@ void add_metrics(std::vector<DocBlock>& blocks, const RunComparison& comparison,
                                                 count_text(static_cast<int64_t>(comparison.rows.size()), "metric"),
                                                 all || equal == 0 ? "" : " and not shown (--all shows them)")};
   if (tests.contains("crossed_t"))
-    notes.push_back("[ ] 95 % interval of the difference paired over the seeds (or orders) that both runs have, and over "
-                    "examples where both measured the same ones.");
+    notes.push_back(
+        "[ ] 95 % interval of the difference paired over the seeds (or orders) that both runs have, and over "
+        "examples where both measured the same ones.");
   if (tests.contains("mcnemar") || tests.contains("paired_t"))
-    notes.push_back("[ ] 95 % interval of the difference paired over the same examples, of one model each: it says "
-                    "nothing of another training run.");
-  if (tests.contains("welch"))
-    notes.push_back("[ ] 95 % interval between other seeds (Welch's t).");
+    notes.push_back(
+        "[ ] 95 % interval of the difference paired over the same examples, of one model each: it says "
+        "nothing of another training run.");
+  if (tests.contains("welch")) notes.push_back("[ ] 95 % interval between other seeds (Welch's t).");
   if (tests.contains("")) notes.push_back("No interval: nothing pairs up, and there are not two seeds on both sides.");
   if (ranges.size() > 1)
     notes.push_back(
@@ -113,9 +114,10 @@ void add_metrics(std::vector<DocBlock>& blocks, const RunComparison& comparison,
                                             tested, join(names, ", ")));
   for (size_t i = 0; i < comparison.heads_shared.size(); ++i)
     if (!comparison.heads_shared[i])
-      notes.push_back(fmt::format("A and {} did not begin as the same weights, so head ids of one mean nothing to the "
-                                  "other: single heads and rankings are not compared.",
-                                  run_letter(i + 1)));
+      notes.push_back(
+          fmt::format("A and {} did not begin as the same weights, so head ids of one mean nothing to the "
+                      "other: single heads and rankings are not compared.",
+                      run_letter(i + 1)));
   blocks.push_back(list_block(notes));
 }
 

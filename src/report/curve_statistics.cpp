@@ -72,8 +72,7 @@ std::vector<CurveStatistics> curve_statistics(const Record& record, const Sweep&
       if (const AreaSummary* area = area_of(areas, metric)) {
         statistics.range = range_text(*area);
         statistics.area = area->estimate;
-        if (control != nullptr && list == &sweep.curves)
-          statistics.random = against_random(record, *area, *control);
+        if (control != nullptr && list == &sweep.curves) statistics.random = against_random(record, *area, *control);
       }
       const Drops drops = drops_of(curve, metric, higher);
       if (base_metric(record, metric, sweep.any().at_step))

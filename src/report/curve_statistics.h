@@ -14,8 +14,8 @@ struct DropLimit {
   std::string label;  // "0.01", "5 %"
 };
 
-/// The largest fraction of heads that may go: up to it, at every point, the interval of the drop from the unpruned model
-/// stays within the limit. 0 where that fails at the first point.
+/// The largest fraction of heads that may go: up to it, at every point, the interval of the drop from the unpruned
+/// model stays within the limit. 0 where that fails at the first point.
 struct WithinLimit {
   double fraction = 0;
   std::optional<std::array<double, 2>> drop;  // interval of the drop at that fraction; absent at 0

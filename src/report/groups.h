@@ -24,11 +24,11 @@ struct MetricSummary {
   /// One measurement: its own estimate over examples. Several seeds, or several orders of one model: mean and interval
   /// under both sources of uncertainty (stats/crossed.h). `n` is always examples.
   Estimate estimate;
-  std::string over;           // "examples", "seeds", "orders": what was repeated beside the examples
+  std::string over;              // "examples", "seeds", "orders": what was repeated beside the examples
   std::optional<Crossed> parts;  // where something was: the variance of either source
-  std::vector<double> seeds;  // one per seed, mean over its draws
-  int64_t draws = 1;          // of the seed that has most
-  double low = 0, high = 0;   // smallest and largest of all members
+  std::vector<double> seeds;     // one per seed, mean over its draws
+  int64_t draws = 1;             // of the seed that has most
+  double low = 0, high = 0;      // smallest and largest of all members
   /// From the unpruned model; absent for that model. `test` is empty where no test was possible, and nothing is marked
   /// then.
   std::optional<Difference> difference;

@@ -153,10 +153,8 @@ std::vector<Figure> score_figures(const Record& record) {
   std::vector<Figure> figures;
   if (!record.facts) return figures;
   for (const MethodFact& fact : record.facts->methods) {
-    Figure figure{fmt::format("scores-{}.svg", fact.label),
-                  {},
-                  fmt::format("scores of {}, layers by heads", fact.label),
-                  ""};
+    Figure figure{
+        fmt::format("scores-{}.svg", fact.label), {}, fmt::format("scores of {}, layers by heads", fact.label), ""};
     for (const std::optional<int64_t> seed : seeds_of_heads(record)) {
       const std::map<std::string, MethodScore> methods = scores_by_method(record, seed);
       const auto found = methods.find(fact.label);

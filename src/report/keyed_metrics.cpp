@@ -37,8 +37,8 @@ void add_curves(const Record& record, KeyedMetrics& all) {
     }
     for (const AreaSummary& area : curve_areas(record, curve)) {
       all[metric_key({"auc", curve.method, curve.sweep, area.metric})] = {
-          area.estimate.value, area.estimate.stderr_, n, area.repetitions.seeds, area.repetitions.members,
-          range_text(area)};
+          area.estimate.value,    area.estimate.stderr_,    n,
+          area.repetitions.seeds, area.repetitions.members, range_text(area)};
     }
   }
   std::set<std::string> sweeps;
@@ -63,8 +63,8 @@ void add_sensitivity(const Record& record, KeyedMetrics& all) {
     // Head 3 of one seed's model is not head 3 of another's.
     const std::string seed = group.seed ? fmt::format("seed_{}", *group.seed) : "";
     for (const MetricSummary& metric : group.metrics) {
-      KeyedMetric& one =
-          all[metric_key({"sensitivity", spec.table, seed, sensitivity_unit(spec), spec.method, fraction, metric.name})];
+      KeyedMetric& one = all[metric_key(
+          {"sensitivity", spec.table, seed, sensitivity_unit(spec), spec.method, fraction, metric.name})];
       one = keyed(record, group, metric);
       one.of_head = spec.table == "leave_one_out";
     }
@@ -76,7 +76,8 @@ void add_sensitivity(const Record& record, KeyedMetrics& all) {
 std::map<std::string, KeyedMetric> keyed_metrics(const Record& record, const std::vector<AgreementRow>& agreement) {
   KeyedMetrics all;
   if (const std::optional<PointGroup> base = base_group(record)) {
-    for (const MetricSummary& metric : base->metrics) all[metric_key({"base", metric.name})] = keyed(record, *base, metric);
+    for (const MetricSummary& metric : base->metrics)
+      all[metric_key({"base", metric.name})] = keyed(record, *base, metric);
   }
   for (const int64_t step : recorded_steps(record)) {
     const PointGroup base = *base_group(record, step);

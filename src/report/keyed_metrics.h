@@ -17,8 +17,8 @@ namespace headprune {
 struct KeyedMetric {
   double value = 0;  // mean over draws and seeds; may be non-finite
   std::optional<double> stderr_;
-  int64_t n = 0;              // examples; heads for agreement; masks for surgery
-  std::vector<double> seeds;  // one per seed, mean over its draws
+  int64_t n = 0;                          // examples; heads for agreement; masks for surgery
+  std::vector<double> seeds;              // one per seed, mean over its draws
   std::vector<Measurement> members = {};  // what it was made from: one a seed and draw
   std::string range = {};                 // of an area: the fractions that it covers
   bool of_head = false;                   // of one head, which another model may not have

@@ -122,9 +122,10 @@ std::string method_pair_note(const std::vector<MethodPair>& pairs) {
     starred += *pair.q < kAlpha ? 1 : 0;
   }
   if (tested.empty())
-    return fmt::format("No test possible between methods over {}: the smallest p it can give is {:.3g}. Nothing is "
-                       "starred.",
-                       count_text(pairs.front().seeds, "seed"), smallest_sign_flip_p(pairs.front().seeds));
+    return fmt::format(
+        "No test possible between methods over {}: the smallest p it can give is {:.3g}. Nothing is "
+        "starred.",
+        count_text(pairs.front().seeds, "seed"), smallest_sign_flip_p(pairs.front().seeds));
   std::string text = fmt::format("* {} of {}: q < 0.05 ({}, Benjamini-Hochberg over the table).", starred,
                                  tested.size(), test_name(tested.front().test));
   if (const auto smallest = smallest_change(tested, pairs.front().n, kAlpha); smallest && pairs.front().seeds == 1)
@@ -146,15 +147,15 @@ std::string methods_csv(const Record& record) {
         rows.push_back({any.sweep, any.rule, any.scope, any.kind, any.at_step, pair.metric, pair.method_a,
                         pair.method_b, pair.heads_removed, pair.heads_total, difference.delta, difference.stderr_,
                         difference.ci95 ? Cell((*difference.ci95)[0]) : Cell(),
-                        difference.ci95 ? Cell((*difference.ci95)[1]) : Cell(), difference.p, pair.q,
-                        difference.test, pair.n, pair.seeds});
+                        difference.ci95 ? Cell((*difference.ci95)[1]) : Cell(), difference.p, pair.q, difference.test,
+                        pair.n, pair.seeds});
       }
     }
   }
-  return csv_text({"sweep", "rule", "scope", "kind", "at_step", "metric", "method_a", "method_b", "heads_removed",
-                   "heads_total", "delta", "delta_stderr", "delta_ci_low", "delta_ci_high", "p", "q", "test", "n",
-                   "seeds"},
-                  std::move(rows));
+  return csv_text(
+      {"sweep", "rule", "scope", "kind", "at_step", "metric", "method_a", "method_b", "heads_removed", "heads_total",
+       "delta", "delta_stderr", "delta_ci_low", "delta_ci_high", "p", "q", "test", "n", "seeds"},
+      std::move(rows));
 }
 
 }  // namespace headprune

@@ -16,8 +16,8 @@ struct MethodPair {
   int64_t heads_removed = 0, heads_total = 0;
   std::string metric;
   /// One model: as a pruned one against the intact one (exact McNemar test for accuracy, else "paired_t"). Several
-  /// seeds: the interval crosses seeds and examples, and p is of the sign-flip test over seeds where their number lets it
-  /// fall below 0.05 (six); below that `test` is empty.
+  /// seeds: the interval crosses seeds and examples, and p is of the sign-flip test over seeds where their number lets
+  /// it fall below 0.05 (six); below that `test` is empty.
   Difference difference;
   std::optional<double> q;  // Benjamini-Hochberg over the pairs and numbers of heads of this sweep
   int64_t n = 0, seeds = 1;

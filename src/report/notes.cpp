@@ -45,8 +45,8 @@ std::vector<std::string> star_notes(const std::vector<const PointGroup*>& points
   }
   if (points.empty()) return {};
   if (tested == 0) return {"No test was possible, so nothing is starred."};
-  const std::string how = fmt::format("({}, Benjamini-Hochberg over {})", join({tests.begin(), tests.end()}, ", "),
-                                      family);
+  const std::string how =
+      fmt::format("({}, Benjamini-Hochberg over {})", join({tests.begin(), tests.end()}, ", "), family);
   if (starred == 0) return {fmt::format("Nothing is starred: no q < 0.05 among {} {}.", tested, how)};
   return {fmt::format("* {} of {}: q < 0.05 against the unpruned model {}.", starred, tested, how)};
 }
@@ -63,8 +63,8 @@ std::string power_note(const std::vector<const PointGroup*>& family, const std::
   const std::optional<double> smallest = smallest_change(tested, n, kAlpha);
   if (!smallest) return "";
   return fmt::format("The smallest single change that {} and {} could have starred: {}{}.", count_text(n, "example"),
-                     count_text(std::ssize(tested), "test"),
-                     tested.front().test == "mcnemar" ? "" : "about ", value_text(*smallest));
+                     count_text(std::ssize(tested), "test"), tested.front().test == "mcnemar" ? "" : "about ",
+                     value_text(*smallest));
 }
 
 std::string seeds_values_text(const Record& record, const MetricSummary& summary) {
@@ -79,15 +79,18 @@ std::string seeds_values_text(const Record& record, const MetricSummary& summary
 std::string seeds_sentence(const Record& record, const MetricSummary& summary) {
   const size_t seeds = summary.seeds.size();
   if (!seeds_differ(record))
-    return seeds > 1 ? fmt::format("The {} seeds have one model, which was loaded and not trained: they change nothing "
-                                   "but random orders, and intervals are over examples.",
-                                   seeds)
+    return seeds > 1 ? fmt::format(
+                           "The {} seeds have one model, which was loaded and not trained: they change nothing "
+                           "but random orders, and intervals are over examples.",
+                           seeds)
                      : "The model was loaded and not trained: intervals say how much the examples matter.";
-  if (seeds == 1) return "One seed: intervals say how much the examples matter, not how much another training run would.";
+  if (seeds == 1)
+    return "One seed: intervals say how much the examples matter, not how much another training run would.";
   std::string text = fmt::format("{} by seed: {}.", summary.name, seeds_values_text(record, summary));
   if (!heads_shared_by_seeds(record))
-    text += " Each seed is another model, whose heads have nothing to do with each other's: tables of single heads stand "
-            "by seed.";
+    text +=
+        " Each seed is another model, whose heads have nothing to do with each other's: tables of single heads stand "
+        "by seed.";
   return text;
 }
 

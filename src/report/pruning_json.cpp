@@ -45,8 +45,7 @@ Json metric_json(const MetricSummary& metric) {
   json["n"] = estimate.n;
   json["over"] = metric.over;
   if (metric.parts)
-    json["variance"] = {{metric.over, metric.parts->repetition_variance},
-                        {"examples", metric.parts->example_variance}};
+    json["variance"] = {{metric.over, metric.parts->repetition_variance}, {"examples", metric.parts->example_variance}};
   if (metric.difference) {
     const Difference& difference = *metric.difference;
     put(json, "delta", difference.delta);

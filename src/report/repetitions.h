@@ -23,10 +23,10 @@ struct Measurement {
 
 /// Measurements brought together.
 struct Repetitions {
-  std::string over;                    // "seeds", or "orders" of one model
-  std::vector<Measurement> members;    // by seed, then draw
-  std::vector<Measurement> repeated;   // one a seed, its draws averaged; or one an order
-  std::vector<double> seeds;           // one a seed, mean over its draws
+  std::string over;                   // "seeds", or "orders" of one model
+  std::vector<Measurement> members;   // by seed, then draw
+  std::vector<Measurement> repeated;  // one a seed, its draws averaged; or one an order
+  std::vector<double> seeds;          // one a seed, mean over its draws
 
   Crossed crossed() const;
 };

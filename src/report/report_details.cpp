@@ -235,9 +235,10 @@ std::vector<DocBlock> agreement_section(const ReportInput& input) {
     blocks.push_back(table_block(std::move(seeds)));
   }
   if (!heads_shared_by_seeds(input.record))
-    blocks.push_back(paragraph_block(
-        "Rankings are not compared between seeds: each trained a model of its own, and a head's id in one means nothing "
-        "in another."));
+    blocks.push_back(
+        paragraph_block("Rankings are not compared between seeds: each trained a model of its own, and a head's id in "
+                        "one means nothing "
+                        "in another."));
   return blocks;
 }
 

@@ -66,7 +66,8 @@ std::string sweep_outcome(const ReportInput& input, const Sweep& sweep, const st
   }
   if (best == nullptr || limits.empty() || best->within.empty()) return "";
   std::string text = fmt::format(
-      " Sweep {}: largest fraction of heads up to which, there and at every smaller one, the interval of the drop in {} "
+      " Sweep {}: largest fraction of heads up to which, there and at every smaller one, the interval of the drop in "
+      "{} "
       "stays within {}: {} {}",
       sweep.any().sweep, metric, limits[0].label, best->method, within_text(best->within[0]));
   if (!sweep.controls.empty() && !all[sweep.curves.size()].within.empty())
@@ -136,7 +137,8 @@ void add_statistics(std::vector<DocBlock>& blocks, const ReportInput& input, con
   std::string text = fmt::format(
       "The whole curve: mean {} over the fractions {} (area divided by its range); less that of the mean random order, "
       "examples and orders (or seeds) both taken as samples; how many random orders do at least as well, and "
-      "p = (that + 1) / (orders + 1); and the largest fraction of heads up to which, there and at every smaller one, the "
+      "p = (that + 1) / (orders + 1); and the largest fraction of heads up to which, there and at every smaller one, "
+      "the "
       "95 % interval of the drop from the unpruned {} stays within a limit.",
       metric, range.empty() ? "removed" : range, metric);
   if (orders < kEnoughOrders)
@@ -196,9 +198,9 @@ std::vector<DocBlock> baseline_section(const ReportInput& input) {
   std::vector<DocBlock> blocks = {heading_block("Unpruned model"), table_block(std::move(rows))};
   if (base->metrics.empty()) return blocks;
   const MetricSummary& first = base->metrics.front();
-  blocks.push_back(paragraph_block(fmt::format("± is one standard error, {}. n counts examples of the {} split. {}",
-                                               over_text(first), base->first().split,
-                                               seeds_sentence(input.record, first))));
+  blocks.push_back(
+      paragraph_block(fmt::format("± is one standard error, {}. n counts examples of the {} split. {}",
+                                  over_text(first), base->first().split, seeds_sentence(input.record, first))));
   if (input.record.facts && !input.record.facts->signatures().empty())
     blocks.push_back(list_block(input.record.facts->signatures()));
   // A few bad seeds move a mean a long way; from ten seeds on the middle half says what a usual one does.

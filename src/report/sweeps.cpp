@@ -89,7 +89,8 @@ std::vector<std::string> sweep_notes(const Record& record, const Sweep& sweep, c
   std::vector<std::string> out;
   for (const CurveGroup& curve : sweep.curves)
     for (const MethodFact& fact : record.facts ? record.facts->methods : std::vector<MethodFact>())
-      if (fact.label == curve.method && !fact.note.empty()) out.push_back(fmt::format("{}: {}.", fact.label, fact.note));
+      if (fact.label == curve.method && !fact.note.empty())
+        out.push_back(fmt::format("{}: {}.", fact.label, fact.note));
   std::set<std::string> said;
   std::vector<const PointGroup*> points;
   for (const CurveGroup& curve : sweep.curves) {
@@ -112,12 +113,13 @@ std::vector<std::string> sweep_notes(const Record& record, const Sweep& sweep, c
     }
     const std::string of =
         count_text(draws, "random order") + (seeds > 1 ? fmt::format(" for each of {} seeds", seeds) : "");
-    out.push_back(fmt::format("{}: mean [smallest, largest] of {}: no interval, the range of what was drawn.",
-                              curve.method, of));
+    out.push_back(
+        fmt::format("{}: mean [smallest, largest] of {}: no interval, the range of what was drawn.", curve.method, of));
   }
   if (!sweep.trained.empty())
-    out.push_back("intact, trained: no head removed, trained on for as many steps as the points of that row: what "
-                  "training alone gives.");
+    out.push_back(
+        "intact, trained: no head removed, trained on for as many steps as the points of that row: what "
+        "training alone gives.");
   if (sweep.curves.empty()) return out;
   const std::string of = sweep.any().at_step ? ", against the model of that step" : "";
   for (std::string& note : star_notes(points, metric, "the points of each curve" + of)) out.push_back(std::move(note));
@@ -155,15 +157,14 @@ std::string areas_sentence(const Record& record, const Sweep& sweep, const std::
   if (parts.empty()) return "";
   std::string control_text;
   if (control != nullptr) {
-    control_text =
-        fmt::format("; {} {} (smallest {}, largest {}){}", sweep.controls.front().method,
-                    estimate_text(control->estimate), value_text(control->low), value_text(control->high),
-                    other_range(*control));
+    control_text = fmt::format("; {} {} (smallest {}, largest {}){}", sweep.controls.front().method,
+                               estimate_text(control->estimate), value_text(control->low), value_text(control->high),
+                               other_range(*control));
     if (orders > 0) control_text += ". p is one-sided, of each method by itself";
     if (orders > 0 && orders < kEnoughOrders)
-      control_text += fmt::format(". With {} no p below {:.3g} can come out; p < 0.05 takes {}",
-                                  count_text(orders, "random order"), 1.0 / static_cast<double>(orders + 1),
-                                  kEnoughOrders);
+      control_text +=
+          fmt::format(". With {} no p below {:.3g} can come out; p < 0.05 takes {}", count_text(orders, "random order"),
+                      1.0 / static_cast<double>(orders + 1), kEnoughOrders);
   }
   return fmt::format("Mean {} from fraction {}: {}{}.", metric, range, join(parts, ", "), control_text);
 }
@@ -174,10 +175,9 @@ TextRows mask_rows(const MaskList& list, const std::string& metric) {
     const PointResult& first = point.first();
     const MetricSummary* summary = point.metric(metric);
     const bool changed = summary != nullptr && summary->difference.has_value();
-    rows.push_back({first.spec.name, std::to_string(first.heads_total - first.spec.heads_removed),
-                    method_cell(summary),
-                    changed ? change_text(summary->difference->delta) + change_interval_text(*summary->difference)
-                            : "-"});
+    rows.push_back(
+        {first.spec.name, std::to_string(first.heads_total - first.spec.heads_removed), method_cell(summary),
+         changed ? change_text(summary->difference->delta) + change_interval_text(*summary->difference) : "-"});
   }
   return rows;
 }

@@ -57,7 +57,7 @@ RunFacts run_facts(const Experiment& experiment, const Dataset& dataset) {
   facts.model_args = options_line(model_description(experiment));
   facts.blocks = experiment.model.make()->blocks();
   facts.seeds = experiment.seeds;
-  facts.seeds_differ_in = !experiment.train                              ? SeedsDifferIn::nothing
+  facts.seeds_differ_in = !experiment.train                                  ? SeedsDifferIn::nothing
                           : experiment.model.make()->load_path().has_value() ? SeedsDifferIn::fine_tuning
                                                                              : SeedsDifferIn::training;
   for (const auto& item : experiment.score.methods)

@@ -137,9 +137,9 @@ ExperimentPlan plan_experiment(const Experiment& experiment, const Dataset& data
   const std::vector<MethodDraws> ranked = chosen_methods(scored, experiment.sensitivity.methods);
   const SensitivityPlan tables = plan_sensitivity(experiment.sensitivity, blocks, ranked);
   plan.points += tables.points;
-  plan.random_points += tables.points -
-                        plan_sensitivity(experiment.sensitivity, blocks, without(ranked, random_of(experiment, ranked)))
-                            .points;
+  plan.random_points +=
+      tables.points -
+      plan_sensitivity(experiment.sensitivity, blocks, without(ranked, random_of(experiment, ranked))).points;
   plan.messages.insert(plan.messages.end(), tables.messages.begin(), tables.messages.end());
 
   const auto seeds = static_cast<int64_t>(experiment.seeds.size());
@@ -166,20 +166,29 @@ ExperimentPlan plan_experiment(const Experiment& experiment, const Dataset& data
 
 std::string ExperimentPlan::text() const {
   std::string text = fmt::format(
-      "{} heads, {} parameters\n{} points to evaluate, all seeds together; {} of them ({:.0f} %) are random orders\nabout {} forward and {} backward passes "
+      "{} heads, {} parameters\n{} points to evaluate, all seeds together; {} of them ({:.0f} %) are random "
+      "orders\nabout {} forward and {} backward passes "
       "over "
       "one batch, {} training steps among them\nabout {} of disk\n",
       heads, params, points, random_points,
-      points > 0 ? 100.0 * static_cast<double>(random_points) / static_cast<double>(points) : 0.0, forward, backward, train_steps, bytes_text(disk_bytes));
+      points > 0 ? 100.0 * static_cast<double>(random_points) / static_cast<double>(points) : 0.0, forward, backward,
+      train_steps, bytes_text(disk_bytes));
   for (const std::string& message : messages) text += message + "\n";
   for (const std::string& line : data) text += line + "\n";
   return text;
 }
 
 Json ExperimentPlan::to_json() const {
-  return {{"heads", heads},       {"params", params},     {"points", points},         {"random_points", random_points},
-          {"train_steps", train_steps}, {"forward", forward}, {"backward", backward}, {"disk_bytes", disk_bytes},
-          {"messages", messages}, {"data", data}};
+  return {{"heads", heads},
+          {"params", params},
+          {"points", points},
+          {"random_points", random_points},
+          {"train_steps", train_steps},
+          {"forward", forward},
+          {"backward", backward},
+          {"disk_bytes", disk_bytes},
+          {"messages", messages},
+          {"data", data}};
 }
 
 void check_disk(const ExperimentPlan& plan, const std::filesystem::path& folder) {

@@ -21,7 +21,7 @@ enum class QueryPositions { all, carrying };
 template <>
 struct EnumNames<QueryPositions> {
   static constexpr std::pair<const char*, QueryPositions> names[] = {{"all", QueryPositions::all},
-                                                                {"carrying", QueryPositions::carrying}};
+                                                                     {"carrying", QueryPositions::carrying}};
 };
 /// The help of the option `positions`.
 inline constexpr const char* kPositionsHelp =
@@ -82,8 +82,8 @@ class ExampleRatio {
   struct Sums {
     int64_t examples = 0;
     double n = 0, nn = 0;
-    torch::Tensor y, yy, yn;               // [H] float64
-    std::array<torch::Tensor, 2> half_y;   // [H] float64: of examples with even and with odd index
+    torch::Tensor y, yy, yn;              // [H] float64
+    std::array<torch::Tensor, 2> half_y;  // [H] float64: of examples with even and with odd index
     std::array<double, 2> half_n = {0, 0};
   };
   std::string score_;

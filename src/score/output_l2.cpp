@@ -73,8 +73,8 @@ class OutputL2 final : public ScoreMethod {
       for (size_t b = 0; b < survives_.size(); ++b) {
         if (survives_[b].numel() == 0) continue;
         const torch::Tensor rows = query_rows(model_, b, seen.batch, options_.positions);  // [B, 1, T]
-        const torch::Tensor positions = rows.sum(-1);                                  // [B, 1]
-        const torch::Tensor context = seen.trace.contexts[b].to(torch::kFloat64);      // [B, H, T, Dv]
+        const torch::Tensor positions = rows.sum(-1);                                      // [B, 1]
+        const torch::Tensor context = seen.trace.contexts[b].to(torch::kFloat64);          // [B, H, T, Dv]
         const bool projected = options_.at == At::projected;
         // Rounding can leave a norm of 0 just below it.
         const torch::Tensor squared = projected ? (context.matmul(grams_[b].to(context.device())) * context).sum(-1)

@@ -26,8 +26,8 @@ struct Crossed {
   /// Whether a variance is known: of two repetitions, or of two examples.
   bool known() const { return repetitions > 1 || n > 1; }
   /// Half the width of a two-sided interval that misses with probability `alpha`: sqrt(t_(k-1)^2 s^2/k + t_(n-1)^2
-  /// examples), each source with its own Student quantile (Graybill and Wang 1980). Satterthwaite's single t covers 90 %
-  /// with two seeds, whose spread may be small by chance (benchmarks/coverage.cpp); for many it is the same.
+  /// examples), each source with its own Student quantile (Graybill and Wang 1980). Satterthwaite's single t covers 90
+  /// % with two seeds, whose spread may be small by chance (benchmarks/coverage.cpp); for many it is the same.
   double half_width(double alpha) const;
 };
 

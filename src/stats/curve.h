@@ -26,8 +26,9 @@ struct DropBound {
   double bound = 0;
 };
 
-/// Place of the largest fraction up to which every point's bound is at most `tolerance`: the model is not inferior there
-/// nor anywhere before. Nothing when that fails at the first. Throws std::invalid_argument when fractions do not ascend.
+/// Place of the largest fraction up to which every point's bound is at most `tolerance`: the model is not inferior
+/// there nor anywhere before. Nothing when that fails at the first. Throws std::invalid_argument when fractions do not
+/// ascend.
 std::optional<size_t> last_within(const std::vector<DropBound>& points, double tolerance);
 
 }  // namespace headprune

@@ -18,8 +18,8 @@ inline constexpr double kNormal95 = 1.959963984540054;
 /// correction. n = 0 gives a NaN value and nothing else; n = 1 has no stderr.
 Estimate wilson(int64_t correct, int64_t n);
 
-/// Mean, stderr sigma / sqrt(n) with the sample standard deviation, normal 95 % interval that stays in `range` (interval
-/// "normal"). Fewer than two values, or a non-finite mean: no stderr and no interval.
+/// Mean, stderr sigma / sqrt(n) with the sample standard deviation, normal 95 % interval that stays in `range`
+/// (interval "normal"). Fewer than two values, or a non-finite mean: no stderr and no interval.
 Estimate mean_estimate(std::span<const double> values, const MetricRange& range = {});
 
 /// sum(w x) / sum(w), for losses weighted by their number of tokens; stderr of the ratio by linearisation (Cochran
@@ -43,11 +43,11 @@ struct RangedValue {
 };
 
 /// 95 % interval that stays in `range`. A range with two ends: Wilson's score interval with the effective number of
-/// examples p (1 - p) / variance, p being the place in the range (Kott and Carr 1997, for survey means). One end: normal
-/// on the logarithm of the distance from it. None: value -+ half_width. Where half_width is more than the normal one (few
-/// degrees of freedom) either side reaches further, to value -+ half_width or to where that interval goes with
-/// half_width / sqrt(variance) as its quantile, whichever is nearer. Nothing where the value stands at an end and least_n
-/// is 0, or the variance is 0 inside: examples that are all alike say nothing of others.
+/// examples p (1 - p) / variance, p being the place in the range (Kott and Carr 1997, for survey means). One end:
+/// normal on the logarithm of the distance from it. None: value -+ half_width. Where half_width is more than the normal
+/// one (few degrees of freedom) either side reaches further, to value -+ half_width or to where that interval goes with
+/// half_width / sqrt(variance) as its quantile, whichever is nearer. Nothing where the value stands at an end and
+/// least_n is 0, or the variance is 0 inside: examples that are all alike say nothing of others.
 std::optional<std::array<double, 2>> interval_in_range(const RangedValue& value, const MetricRange& range);
 
 }  // namespace headprune

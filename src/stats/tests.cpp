@@ -51,8 +51,7 @@ Difference paired_accuracy_difference(int64_t gained, int64_t lost, int64_t n) {
     difference.stderr_ = std::sqrt(std::max(0.0, squares)) / count;
   }
   const double more = count + 2, centre = static_cast<double>(gained - lost) / more;
-  const double half =
-      kNormal95 * std::sqrt((static_cast<double>(gained + lost + 2) / more - centre * centre) / more);
+  const double half = kNormal95 * std::sqrt((static_cast<double>(gained + lost + 2) / more - centre * centre) / more);
   difference.ci95 = {std::max(-1.0, centre - half), std::min(1.0, centre + half)};
   return difference;
 }

@@ -51,18 +51,18 @@ class Classification : public Task {
   }
 
   std::map<std::string, std::string> signatures() const override {
-    const bool measured = std::find(options_.metrics.begin(), options_.metrics.end(), ClassificationMetric::f1) !=
-                          options_.metrics.end();
+    const bool measured =
+        std::find(options_.metrics.begin(), options_.metrics.end(), ClassificationMetric::f1) != options_.metrics.end();
     if (!measured || labels_.empty()) return {};
     if (labels_.size() != 2) return {{"f1", fmt::format("unweighted mean over {} labels (macro)", labels_.size())}};
-    return {{"f1", fmt::format("of the label '{}'{}", labels_[static_cast<size_t>(positive_)],
-                               options_.positive_label ? "" : ", the second of two (task.positive_label names another)")}};
+    return {
+        {"f1", fmt::format("of the label '{}'{}", labels_[static_cast<size_t>(positive_)],
+                           options_.positive_label ? "" : ", the second of two (task.positive_label names another)")}};
   }
 
   std::vector<MetricInfo> metrics() const override {
     std::vector<MetricInfo> all;
-    for (const ClassificationMetric metric : options_.metrics)
-      all.push_back(metric_info(enum_name(metric)));
+    for (const ClassificationMetric metric : options_.metrics) all.push_back(metric_info(enum_name(metric)));
     return all;
   }
 

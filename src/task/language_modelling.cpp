@@ -62,8 +62,8 @@ class LanguageModelling : public TokenTask {
     for (const auto& split : {dataset.train, dataset.score, dataset.select, dataset.report})
       for (const Example& example : split->examples) lossless_ = lossless_ && example.characters > 0;
     if (!lossless_ && is_of_text(options_.metrics.front()))
-      fail(ExitCode::usage, "task.metrics: {} cannot come first: {}; put loss first", enum_name(options_.metrics.front()),
-           kNoLength);
+      fail(ExitCode::usage, "task.metrics: {} cannot come first: {}; put loss first",
+           enum_name(options_.metrics.front()), kNoLength);
   }
   std::map<std::string, std::string> unavailable() const override {
     std::map<std::string, std::string> missing;

@@ -72,8 +72,8 @@ double metric_value(ExampleMetric (*make)(const Outcomes&), const Outcomes& outc
 ExampleMetric loss_metric(const Outcomes& outcomes);
 /// exp of that.
 ExampleMetric perplexity_metric(const Outcomes& outcomes);
-/// Two labels: F1 of Outcome::positive. More: the unweighted mean of the labels' F1 (macro), over the labels that occur as target
-/// or prediction. A label never predicted right has F1 0.
+/// Two labels: F1 of Outcome::positive. More: the unweighted mean of the labels' F1 (macro), over the labels that occur
+/// as target or prediction. A label never predicted right has F1 0.
 ExampleMetric f1_metric(const Outcomes& outcomes);
 /// Matthews correlation; for more than two labels R_K (Gorodkin 2004). 0 when all targets or all predictions are equal.
 ExampleMetric matthews_metric(const Outcomes& outcomes);

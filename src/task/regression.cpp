@@ -59,8 +59,7 @@ class Regression : public Task {
 
   std::vector<MetricInfo> metrics() const override {
     std::vector<MetricInfo> all;
-    for (const RegressionMetric metric : options_.metrics)
-      all.push_back(metric_info(enum_name(metric)));
+    for (const RegressionMetric metric : options_.metrics) all.push_back(metric_info(enum_name(metric)));
     return all;
   }
 

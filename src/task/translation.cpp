@@ -80,8 +80,7 @@ class Translation : public TokenTask {
 
   std::vector<MetricInfo> metrics() const override {
     std::vector<MetricInfo> all;
-    for (const TranslationMetric metric : options_.metrics)
-      all.push_back(metric_info(enum_name(metric)));
+    for (const TranslationMetric metric : options_.metrics) all.push_back(metric_info(enum_name(metric)));
     return all;
   }
 

@@ -58,9 +58,9 @@ TEST_CASE("an order from a file is removed head after head, or at fractions", "[
 }
 
 TEST_CASE("masks from a file are taken as they are, each a point of its own", "[prune]") {
-  const std::vector<PlannedPoint> points = run_file(
-      R"({"masks":[{"encoder":{"0":[1]}},{"name":"no.l1-h0","removed":{"encoder":{"1":[0]}}},{},)"
-      R"({"name":"most","removed":{"encoder":{"0":[0,1],"1":[1]}}},{"encoder":{"0":[1]}}]})");
+  const std::vector<PlannedPoint> points =
+      run_file(R"({"masks":[{"encoder":{"0":[1]}},{"name":"no.l1-h0","removed":{"encoder":{"1":[0]}}},{},)"
+               R"({"name":"most","removed":{"encoder":{"0":[0,1],"1":[1]}}},{"encoder":{"0":[1]}}]})");
   REQUIRE(points.size() == 5);  // the last has the first's mask and another name; it is evaluated once
   CHECK(names(points[0].removed) == std::vector<std::string>{"encoder.L0.H1"});
   CHECK(names(points[1].removed) == std::vector<std::string>{"encoder.L1.H0"});
@@ -79,7 +79,8 @@ TEST_CASE("masks from a file are taken as they are, each a point of its own", "[
 TEST_CASE("masks need names that differ and can stand in a key", "[prune]") {
   CHECK_THAT(error_of(R"({"masks":[{"name":"a","removed":{}},{"name":"a","removed":{}}]})"),
              ContainsSubstring("masks[1]: masks[0] is called \"a\" too"));
-  CHECK_THAT(error_of(R"({"masks":[{"name":"mask_1","removed":{}},{}]})"), ContainsSubstring("is called \"mask_1\" too"));
+  CHECK_THAT(error_of(R"({"masks":[{"name":"mask_1","removed":{}},{}]})"),
+             ContainsSubstring("is called \"mask_1\" too"));
   CHECK_THAT(error_of(R"({"masks":[{"name":"a b","removed":{}}]})"), ContainsSubstring("\"a b\" is no name"));
   CHECK_THAT(error_of(R"({"masks":[{"name":3,"removed":{}}]})"), ContainsSubstring("3 is no name"));
   CHECK_THAT(error_of(R"({"masks":[{"name":"a"}]})"), ContainsSubstring("with both keys and no other"));

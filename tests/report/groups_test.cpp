@@ -1,9 +1,8 @@
-#include "report/areas.h"
-
 #include <fmt/format.h>
 
 #include <cmath>
 
+#include "report/areas.h"
 #include "report/fixture.h"
 #include "report/notes.h"
 #include "report/sweeps.h"
@@ -101,7 +100,7 @@ TEST_CASE("stars come from q over the curve, never from an interval alone", "[gr
   const std::vector<CurveGroup> groups = curve_groups(record);
   const CurveGroup& curve = curve_of(groups, "gradient_l1");
   CHECK_FALSE(curve.points[1].metric("accuracy")->significant());
-  CHECK(*curve.points[1].metric("accuracy")->q == Approx(0.0625));   // the larger of two
+  CHECK(*curve.points[1].metric("accuracy")->q == Approx(0.0625));  // the larger of two
   CHECK(*curve.points[2].metric("accuracy")->q == Approx(0.0002));  // 0.0001 of two points
   CHECK(curve.points[2].metric("accuracy")->significant());
   CHECK_FALSE(curve.points[0].metric("accuracy")->q);  // nothing removed

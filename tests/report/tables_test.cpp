@@ -55,15 +55,17 @@ TEST_CASE("curve.csv writes the example of formats.md", "[tables]") {
   point.metrics = {metric};
   record.points["9f2c4e1ab07d35c8"] = point;
   // The p is written as the one call for doubles writes it.
-  CHECK(curve_csv(record) ==
-        "seed,method,draw,sweep,rule,scope,kind,at_step,name,step,fraction,heads_removed,heads_total,split,metric,value,"
-        "stderr,"
-        "ci_low,ci_high,n,base,delta,delta_stderr,delta_ci_low,delta_ci_high,p,q,params,attention_flops_per_token,"
-        "forward,backward,point\n"
-        "1,gradient_l1,0,one_shot,one_shot,global,all,,,1,0.25,4,16,report,accuracy,0.7814387699066447,"
-        "0.009687201786787098,0.7618756985883023,0.7998169323224441,1821,0.8105436573311368,-0.029104887424492038,"
-        "0.006713497401679117,-0.04226310054208634,-0.015946674306897737,1.9287321486034632e-05,1.9287321486034632e-05,181506,98304,217,217,"
-        "9f2c4e1ab07d35c8\n");
+  CHECK(
+      curve_csv(record) ==
+      "seed,method,draw,sweep,rule,scope,kind,at_step,name,step,fraction,heads_removed,heads_total,split,metric,value,"
+      "stderr,"
+      "ci_low,ci_high,n,base,delta,delta_stderr,delta_ci_low,delta_ci_high,p,q,params,attention_flops_per_token,"
+      "forward,backward,point\n"
+      "1,gradient_l1,0,one_shot,one_shot,global,all,,,1,0.25,4,16,report,accuracy,0.7814387699066447,"
+      "0.009687201786787098,0.7618756985883023,0.7998169323224441,1821,0.8105436573311368,-0.029104887424492038,"
+      "0.006713497401679117,-0.04226310054208634,-0.015946674306897737,1.9287321486034632e-05,1.9287321486034632e-05,"
+      "181506,98304,217,217,"
+      "9f2c4e1ab07d35c8\n");
 }
 
 TEST_CASE("curve.csv compares a point of an earlier step with the unpruned model of that step", "[tables]") {

@@ -61,7 +61,8 @@ TEST_CASE("output_l2 equals the norm of materialised head outputs", "[score]") {
     check("{output_l2: {at: context}}", {.projected = false, .relative = false});
     check("{output_l2: {at: context, relative: true}}", {.projected = false, .relative = true});
     // Only the classifier looks at one position.
-    check("{output_l2: {positions: carrying}}", {.projected = true, .relative = false, .carrying = kind == Kind::encoder});
+    check("{output_l2: {positions: carrying}}",
+          {.projected = true, .relative = false, .carrying = kind == Kind::encoder});
   }
 }
 

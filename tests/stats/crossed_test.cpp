@@ -38,9 +38,9 @@ Table losses(double less) {
   Table table(4, std::vector<float>(12));
   for (size_t s = 0; s < 4; ++s)
     for (size_t i = 0; i < 12; ++i)
-      table[s][i] = static_cast<float>(0.5 + 0.1 * static_cast<double>(s) +
-                                       0.05 * static_cast<double>((5 * i + 2 * s) % 7) +
-                                       0.02 * static_cast<double>(i) - less);
+      table[s][i] =
+          static_cast<float>(0.5 + 0.1 * static_cast<double>(s) + 0.05 * static_cast<double>((5 * i + 2 * s) % 7) +
+                             0.02 * static_cast<double>(i) - less);
   return table;
 }
 
