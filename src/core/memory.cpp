@@ -105,7 +105,10 @@ bool is_out_of_memory(const std::exception& error) {
   const std::string_view what = error.what();
   for (const std::string_view words : {"can't allocate memory", "not enough memory", "out of memory"})
     if (what.find(words) != std::string_view::npos) return true;
-  return false;
+  constexpr uint64_t kNothing = 8 << 20;
+  return what.find("could not create") != std::string_view::npos && free_memory().bytes < kNothing;
 }
+
+MemoryReserve::MemoryReserve() : blocks_(256, std::string(size_t{64} << 10, '\0')) {}
 
 }  // namespace headprune

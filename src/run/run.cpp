@@ -238,6 +238,7 @@ RunOutcome run_experiment(const Loaded<Experiment>& loaded, const RunOptions& op
   workspace.points = points_so_far(workspace, plan.points);
   status.set_points(workspace.points);
   for (const std::string& message : plan.messages) log_info("[plan] {}", message);
+  MemoryReserve reserve;
   try {
     run_stages(workspace, std::move(dataset));
     return {finish(workspace, monotonic_seconds() - start), folder};
@@ -245,6 +246,7 @@ RunOutcome run_experiment(const Loaded<Experiment>& loaded, const RunOptions& op
     leave_word(workspace, error);
     throw;
   } catch (const std::exception& error) {  // LibTorch's, the allocator's
+    reserve.give_up();
     if (is_out_of_memory(error)) {
       const Error failure(ExitCode::run_failed,
                           out_of_memory_text(experiment, workspace.dataset, workspace.status.status().stage));

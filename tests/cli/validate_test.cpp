@@ -23,7 +23,7 @@ class Loaded {
       folder_.write(std::string("model/") + name, read_file(golden(model) / name));
     write_vocabulary(50);
     folder_.write("model/tokenizer_config.json", R"({"tokenizer_class":"BertTokenizer"})");
-    write_data("a\n", "0\n1\n2\n");
+    write_data("a\nb a\n", "0\n1\n2\n");
   }
   void write_vocabulary(int size) {
     std::string words = "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\na\nb\nc\n";
@@ -105,7 +105,7 @@ TEST_CASE("validate refuses every model folder that run refuses", "[cli][validat
   });
   misshapen.check_refused("classifier.weight is [2, 24] and should be [3, 24]");
   Loaded longer;
-  longer.write_data("a a a a a a a a a a a a a a a a a a a\n", "0\n1\n2\n");
+  longer.write_data("b\na a a a a a a a a a a a a a a a a a a\n", "0\n1\n2\n");
   longer.check_refused("20 positions");
   CHECK(longer.command({"validate"}, ", max_length: 20").code == 0);
 }
@@ -117,7 +117,7 @@ TEST_CASE("ids, token types and vocabulary are held against the tables", "[cli][
     for (TensorBytes& tensor : all)
       if (tensor.name.ends_with("token_type_embeddings.weight")) tensor.shape = {1, 24}, tensor.bytes.resize(24 * 4);
   });
-  pairs.write_data("a\tb\n", "0\n1\n2\n");
+  pairs.write_data("a\tb\nb\ta\n", "0\n1\n2\n");
   const std::string two = ", text: [0, 1], label: 2";
   pairs.check_refused("tokens of type 1, and the model's table of token types has 1 row", two);
   pairs.folder().write("model/tokenizer_config.json",
@@ -129,12 +129,12 @@ TEST_CASE("ids, token types and vocabulary are held against the tables", "[cli][
   words.replace(words.find("[MASK]"), 6, "mask");
   implied.folder().write("model/vocab.txt", words);
   CHECK(implied.command({"validate"}).code == 0);
-  implied.write_data("a [MASK]\n", "0\n1\n2\n");
+  implied.write_data("b\na [MASK]\n", "0\n1\n2\n");
   implied.check_refused("holds the token \"[MASK]\" of id 50, and the model's table of tokens has 50 rows");
 
   Loaded roberta("roberta_classifier", "roberta");  // with a template that says type 1
   roberta.folder().write("model/tokenizer_config.json", R"({"tokenizer_class":"BertTokenizer"})");
-  roberta.write_data("a\tb\n", "0\n1\n2\n");
+  roberta.write_data("a\tb\nb\ta\n", "0\n1\n2\n");
   const Finished ignored = roberta.command({"validate"}, two);
   CHECK(ignored.code == 0);
   CHECK_THAT(ignored.out, ContainsSubstring("token types: the texts have some"));
