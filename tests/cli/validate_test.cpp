@@ -184,7 +184,8 @@ TEST_CASE("memory that runs out in the middle is exit 4 with the longest example
       "model: {type: encoder, layers: 2, heads: 2}\ntrain: {max_steps: 4000, logging_steps: 1, eval_steps: 5}\n"
       "score: {methods: [gradient_l1]}\nprune: {sweeps: [one_shot]}\nruntime: {threads: 1}\n");
   Program run({"run", "f.yaml"}, folder.path());
-  for (int i = 0; i < 600 && !fs::exists(folder / "runs/short/train.jsonl"); ++i) usleep(50'000);
+  const fs::path steps = folder / "runs/short/train.jsonl";  // with a row, training goes on
+  for (int i = 0; i < 600 && !(fs::exists(steps) && fs::file_size(steps) > 0); ++i) usleep(50'000);
   rlimit limit{.rlim_cur = 1 << 20, .rlim_max = RLIM_INFINITY};  // less than it has: every request for more fails
   REQUIRE(prlimit(run.pid(), RLIMIT_AS, &limit, nullptr) == 0);
   const Finished finished = run.wait();
