@@ -53,8 +53,8 @@ struct Record {
   std::optional<RunFacts> facts;  // of the last attempt; absent before the data stage of the first
 
   std::map<ScoreKey, RecordedScore> scores;
-  std::map<std::string, PointResult> points;        // done, by id; metrics filled in where same_as is set
-  std::set<std::string> unpruned;                   // ids of those without a removed head, which others are compared with
+  std::map<std::string, PointResult> points;  // done, by id; metrics filled in where same_as is set
+  std::set<std::string> unpruned;             // ids of those without a removed head, which others are compared with
   std::map<std::string, PointSpec> started_points;  // every point begun so far, by id
   std::map<std::string, PointFailed> failed;        // and not done since
   std::map<std::string, PointSkipped> skipped;      // and not done since

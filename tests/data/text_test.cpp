@@ -44,11 +44,11 @@ TEST_CASE("characters of the train part make the vocabulary, others are unknown 
 
 TEST_CASE("windows know how many characters and bytes their targets stand for", "[data]") {
   TestFolder folder;
-  folder.write("t.txt", "aäaäaäaäaäaäaäaäaaxyx");
+  folder.write("t.txt", "aäaäbäaäaäaäbäaäaaxyx");
   const std::string cut =
       ", path: t.txt, context_length: 4, fractions: {train: 0.8, dev: 0.2, test: 0}, splits: {report: dev}";
   const Dataset characters = load("type: text" + cut, folder.path());
-  CHECK(characters.train->examples[0].characters == 4);  // äaäa
+  CHECK(characters.train->examples[0].characters == 4);  // äaäb
   CHECK(characters.train->examples[0].bytes == 6);
   CHECK(characters.report->examples[0].characters == 3);  // unknown ones are characters too
   const Dataset bytes = load("type: text, unit: byte" + cut, folder.path());
