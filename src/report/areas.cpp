@@ -157,9 +157,12 @@ std::optional<AgainstRandom> against_random(const Record& record, const AreaSumm
   return against;
 }
 
-std::string rank_text(const AgainstRandom& against) {
+std::string rank_text(const AgainstRandom& against, size_t chosen_of) {
   std::string text = fmt::format("{} of {} at least as good, p = {:.3g}", against.as_good,
                                  count_text(against.orders, "random order"), against.p);
+  if (chosen_of > 1)
+    text += fmt::format(", {:.3g} for the best of {} (Bonferroni)",
+                        std::min(1.0, against.p * static_cast<double>(chosen_of)), chosen_of);
   if (against.orders < kEnoughOrders) text += fmt::format("; p < 0.05 takes {} orders", kEnoughOrders);
   return text;
 }

@@ -46,6 +46,7 @@ inline constexpr int64_t kEnoughOrders = 20;
 std::optional<AgainstRandom> against_random(const Record& record, const AreaSummary& area, const AreaSummary& random);
 
 /// "2 of 5 random orders at least as good, p = 0.5; p < 0.05 takes 20 orders"
-std::string rank_text(const AgainstRandom& against);
+/// `chosen_of`: how many methods it was the best of, which the second p makes up for.
+std::string rank_text(const AgainstRandom& against, size_t chosen_of = 1);
 
 }  // namespace headprune

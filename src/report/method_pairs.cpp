@@ -129,7 +129,7 @@ std::string method_pair_note(const std::vector<MethodPair>& pairs) {
   std::string text = fmt::format("* {} of {}: q < 0.05 ({}, Benjamini-Hochberg over the table).", starred,
                                  tested.size(), test_name(tested.front().test));
   if (const auto smallest = smallest_change(tested, pairs.front().n, kAlpha); smallest && pairs.front().seeds == 1)
-    text += fmt::format(" The smallest single difference that {} could have starred: {}.",
+    text += fmt::format(" With {} a difference that stood out alone needed {} for a star.",
                         count_text(pairs.front().n, "example"), value_text(*smallest));
   return text;
 }

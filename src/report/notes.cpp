@@ -62,7 +62,7 @@ std::string power_note(const std::vector<const PointGroup*>& family, const std::
   }
   const std::optional<double> smallest = smallest_change(tested, n, kAlpha);
   if (!smallest) return "";
-  return fmt::format("The smallest single change that {} and {} could have starred: {}{}.", count_text(n, "example"),
+  return fmt::format("With {} and {} a change that stood out alone needed {}{} for a star.", count_text(n, "example"),
                      count_text(std::ssize(tested), "test"), tested.front().test == "mcnemar" ? "" : "about ",
                      value_text(*smallest));
 }

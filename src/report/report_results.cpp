@@ -75,7 +75,7 @@ std::string sweep_outcome(const ReportInput& input, const Sweep& sweep, const st
   if (sweep.curves.size() > 1)
     text += fmt::format(". {} was picked as the best of {} by this very split: on other data expect less of it",
                         best->method, count_text(std::ssize(sweep.curves), "method"));
-  if (best->random) text += ". " + rank_text(*best->random);
+  if (best->random) text += ". " + rank_text(*best->random, sweep.curves.size());
   return text + ".";
 }
 

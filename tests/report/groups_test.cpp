@@ -266,6 +266,7 @@ TEST_CASE("less random holds neither the examples nor the orders fixed", "[group
   CHECK_FALSE(against.difference.p);
   CHECK_THAT(rank_text(against), ContainsSubstring("1 of 5 random orders at least as good, p = 0.333") &&
                                      ContainsSubstring("takes 20 orders"));
+  CHECK_THAT(rank_text(against, 4), ContainsSubstring("p = 0.333, 1 for the best of 4 (Bonferroni)"));
 }
 
 TEST_CASE("curves that end at different fractions have no area", "[groups]") {
