@@ -122,11 +122,12 @@ RawScores ExampleMean::finish() const {
     const auto n = static_cast<double>(all.n);
     raw.stderr_.push_back(all.n > 1 ? (all.squares / (n * (n - 1))).sqrt() : zeros(blocks_[b]));
   }
-  if (raw.n == 0) {
+  for (size_t b = 0; b < blocks_.size(); ++b) {
+    if (moments_[b].n > 0 || !survives_[b].any().item<bool>()) continue;
     fail(ExitCode::run_failed,
-         "score {}: no example of the score split has a position that it counts; give it longer "
-         "examples, or drop this score",
-         score_);
+         "score {}: no example of the score split has a position that it counts in {}; give it longer examples, count "
+         "other positions, or drop this score",
+         score_, to_string(blocks_[b].id));
   }
   if (raw.n == 1) raw.stderr_.clear();
   if (raw.n > 1)

@@ -169,6 +169,7 @@ TEST_CASE("--dry-run and validate print points, passes and disk, and write nothi
     // one by one; leave_one_out 4, all_but_one 2, layer_removed 2, layer_curve 2 blocks x 5 curves x fractions
     // 0.25 (1 of 2: floor(0.5 + 0.5)), 0.5 (1), 0.75 (2), 1 (2): 2 points each; two seeds.
     CHECK(finished.out.find("points to evaluate") != std::string::npos);
+    CHECK(finished.out.find("%) are random orders") != std::string::npos);
     CHECK_FALSE(fs::exists(scratch / "runs"));
   }
   const Finished plan = headprune_in(scratch.path(), {"validate", "small.yaml", "--json"});

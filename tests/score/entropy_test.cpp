@@ -14,6 +14,7 @@ namespace {
 /// Entropy of one example's rows by plain loops, with the options of the score.
 struct EntropyReference {
   bool log_keys = true, skip_special = false;
+  bool carrying = false;  // in the last block, the first position alone
 };
 PerBlock reference(const Subject& subject, const EntropyReference& how) {
   const FrozenModel frozen(*subject.model);
@@ -30,7 +31,8 @@ PerBlock reference(const Subject& subject, const EntropyReference& how) {
       const torch::Tensor p = subject.model->forward(example, probe).heads.weights[b][0];  // [H, T, S]
       std::vector<double> of_example(3, 0.0);
       int rows = 0;
-      for (int64_t q = 0; q < p.size(1); ++q) {
+      const int64_t queries = how.carrying && b + 1 == blocks.size() ? 1 : p.size(1);
+      for (int64_t q = 0; q < queries; ++q) {
         const int64_t keys = kind == Kind::decoder ? q + 1 : p.size(2);
         if (how.log_keys && keys == 1) continue;
         // What a decoder beside an encoder reads first is its start token.
@@ -82,6 +84,19 @@ TEST_CASE("entropy equals plain loops over each example", "[score]") {
     check("scale: nats", {.log_keys = false, .skip_special = false});
     check("scale: log_keys, skip_special: true", {.log_keys = true, .skip_special = true});
     check("scale: nats, skip_special: true", {.log_keys = false, .skip_special = true});
+    check("positions: carrying", {.log_keys = true, .skip_special = false, .carrying = kind == Kind::encoder});
+  }
+}
+
+TEST_CASE("a block in which no position counts is an error, not an entropy of 0", "[score]") {
+  // The classifier looks at the first position, which is special: nothing is left of the last block.
+  const Subject subject = make_subject(Kind::encoder, torch::kFloat64);
+  try {
+    score("{entropy: {positions: carrying, skip_special: true}}", subject);
+    FAIL("no error");
+  } catch (const Error& error) {
+    CHECK(error.code() == ExitCode::run_failed);
+    CHECK_THAT(error.what(), ContainsSubstring("counts in encoder.L1"));
   }
 }
 
