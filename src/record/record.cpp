@@ -205,6 +205,18 @@ void name_kept_heads(Record& record) {
   }
 }
 
+/// An earlier version told masks of one size that were listed by hand apart by a draw, which is for repetitions alone.
+void name_listed_masks(Record& record) {
+  std::set<std::string> of_masks;
+  for (const auto& [id, point] : record.points)
+    if (point.spec.rule == "from_file" && point.spec.draw) of_masks.insert(point.spec.sweep);
+  for (auto& [id, point] : record.points) {
+    if (point.spec.rule != "from_file" || !of_masks.contains(point.spec.sweep)) continue;
+    point.spec.name = fmt::format("mask_{}", point.step);
+    point.spec.draw.reset();
+  }
+}
+
 }  // namespace
 
 Record make_record(const std::filesystem::path& path, const FramedLines& content) {
@@ -219,6 +231,7 @@ Record make_record(const std::filesystem::path& path, const FramedLines& content
   }
   reader.finish();
   name_kept_heads(record);
+  name_listed_masks(record);
   return record;
 }
 

@@ -125,7 +125,9 @@ bool has_halves(const RecordedScore& score) {
 std::vector<AgreementRow> agreement_rows(const Record& record, bool with_p) {
   std::vector<Side> sides;
   for (const auto& [key, score] : record.scores) {
-    if (key.sweep.empty() && score.done && !is_random(record, key.method)) sides.push_back({key, &score});
+    if (!key.sweep.empty() || !score.done || is_random(record, key.method)) continue;
+    if (!seeds_differ(record) && key.seed != record.scores.begin()->first.seed) continue;  // the same scores again
+    sides.push_back({key, &score});
   }
   const std::set<int64_t> counts = sweep_counts(record);
   const bool compare_seeds = heads_shared_by_seeds(record) && seeds_differ(record);

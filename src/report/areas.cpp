@@ -52,6 +52,8 @@ std::optional<AreaSummary> area_summary(const Record& record, const CurveGroup& 
       n = point->metric(metric)->estimate.n;
     }
   }
+  // On a grid with a hole an area is of another curve.
+  for (const PointSpec& failed : failed_points(record, curve)) members.erase({failed.seed, failed.draw.value_or(0)});
   if (members.empty()) return std::nullopt;
   AreaSummary area;
   area.metric = metric;
@@ -149,6 +151,10 @@ std::optional<AgainstRandom> against_random(const Record& record, const AreaSumm
   against.difference = crossed_difference(difference->crossed(), info);
   against.difference.p.reset();
   against.difference.test.clear();
+  if (difference->over == "orders" && difference->repeated.size() < 2) {  // one order says nothing of others
+    against.difference.ci95.reset();
+    against.difference.stderr_.reset();
+  }
   const bool higher = higher_is_better(record, area.metric);
   for (const double order : orders)
     against.as_good += (higher ? order >= area.estimate.value : order <= area.estimate.value) ? 1 : 0;
@@ -163,7 +169,8 @@ std::string rank_text(const AgainstRandom& against, size_t chosen_of) {
   if (chosen_of > 1)
     text += fmt::format(", {:.3g} for the best of {} (Bonferroni)",
                         std::min(1.0, against.p * static_cast<double>(chosen_of)), chosen_of);
-  if (against.orders < kEnoughOrders) text += fmt::format("; p < 0.05 takes {} orders", kEnoughOrders);
+  const int64_t needed = kEnoughOrders * static_cast<int64_t>(chosen_of);
+  if (against.orders < needed) text += fmt::format("; p < 0.05 takes {} orders", needed);
   return text;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <tuple>
 
 #include "report/groups.h"
 #include "report/repetitions.h"
@@ -58,17 +59,20 @@ std::optional<Difference> change_of(const ComparedRun& a, const ComparedRun& b, 
   const std::string name = metric_of_key(row.key);
   const MetricInfo* known = find_metric(name);
   MetricInfo metric = known == nullptr ? MetricInfo{.name = name} : *known;
-  if (x.members.empty() || y.members.empty())  // agreement, surgery: numbers of seeds alone
+  if (x.members.empty() || y.members.empty())  // agreement, surgery: numbers of seeds alone, of no test set
     return x.seeds.size() > 1 && y.seeds.size() > 1 ? welch(x.seeds, y.seeds) : change;
   Repetitions first = averaged(distinct(a.record, x.members)), second = averaged(distinct(b.record, y.members));
-  if (!same_examples(a.record, b.record))
-    for (Repetitions* side : {&first, &second})
-      for (Measurement& one : side->repeated) one.examples.clear();
+  // Other test sets differ too, and neither seeds nor orders say by how much.
+  if (!same_examples(a.record, b.record)) return change;
   const Measurement &one = first.repeated.front(), &other = second.repeated.front();
   if (first.repeated.size() == 1 && second.repeated.size() == 1) return difference_of_models(one, other, metric);
   if (row.key.starts_with("auc/")) metric.proportion = false;  // a mean of proportions is none of zeros and ones
   if (const auto paired = paired_difference(second, first)) return crossed_difference(paired->crossed(), metric);
-  return welch(values_of(first), values_of(second));
+  if (first.over != "seeds" || second.over != "seeds") return change;  // orders of two models say nothing of others
+  change = welch(values_of(first), values_of(second));
+  const double width = metric.range.high - metric.range.low;
+  if (change.ci95) change.ci95 = {std::max((*change.ci95)[0], -width), std::min((*change.ci95)[1], width)};
+  return change;
 }
 
 /// Scores of one method and seed in both runs, head by head.
@@ -120,15 +124,20 @@ std::vector<RankingAgreement> rankings_of(const ComparedRun& a, const ComparedRu
 
 /// Over the rows that a test was possible for.
 void set_q(std::vector<CompareRow>& rows, size_t run) {
+  // The unpruned model stands in every curve, and equal masks in several: one comparison, counted once.
+  using Comparison = std::tuple<std::string, double, double, double>;
+  std::map<Comparison, size_t> places;
   std::vector<double> p;
-  std::vector<CompareRow*> tested;
+  std::vector<std::pair<CompareRow*, size_t>> tested;
   for (CompareRow& row : rows) {
     if (!row.changes[run] || !row.changes[run]->p) continue;
-    p.push_back(*row.changes[run]->p);
-    tested.push_back(&row);
+    const Comparison one{metric_of_key(row.key), row.values[0]->value, row.values[run]->value, *row.changes[run]->p};
+    const auto [place, fresh] = places.emplace(one, p.size());
+    if (fresh) p.push_back(*row.changes[run]->p);
+    tested.emplace_back(&row, place->second);
   }
   const std::vector<double> q = benjamini_hochberg(p);
-  for (size_t i = 0; i < q.size(); ++i) tested[i]->q[run] = q[i];
+  for (const auto& [row, place] : tested) row->q[run] = q[place];
 }
 
 }  // namespace

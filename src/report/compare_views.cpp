@@ -96,7 +96,11 @@ void add_metrics(std::vector<DocBlock>& blocks, const RunComparison& comparison,
         "[ ] 95 % interval of the difference paired over the same examples, of one model each: it says "
         "nothing of another training run.");
   if (tests.contains("welch")) notes.push_back("[ ] 95 % interval between other seeds (Welch's t).");
-  if (tests.contains("")) notes.push_back("No interval: nothing pairs up, and there are not two seeds on both sides.");
+  if (tests.contains(""))
+    notes.push_back(
+        "Rows without an interval: nothing pairs up, and there are not two seeds on both sides; or the runs measured "
+        "other "
+        "examples.");
   if (ranges.size() > 1)
     notes.push_back(
         fmt::format("auc: some curves are not complete. The areas cover the fractions {}, and only those over the same "
@@ -105,7 +109,7 @@ void add_metrics(std::vector<DocBlock>& blocks, const RunComparison& comparison,
   std::vector<std::string> names;
   int64_t tested = 0, starred = 0;
   for (const CompareRow& row : comparison.rows)
-    for (size_t i = 1; i < runs; ++i)
+    for (size_t i = 1; i < runs && (all || row.differs()); ++i)
       if (row.q[i]) ++tested, starred += *row.q[i] < kAlpha ? 1 : 0;
   tests.erase("");
   for (const std::string& test : tests) names.push_back(test_name(test));

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <limits>
+#include <set>
 
 #include "stats/curve.h"
 
@@ -28,12 +29,18 @@ struct Drops {
   std::vector<std::array<double, 2>> intervals;
 };
 
-Drops drops_of(const CurveGroup& curve, const std::string& metric, bool higher) {
+Drops drops_of(const Record& record, const CurveGroup& curve, const std::string& metric, bool higher) {
+  constexpr double kUnknown = std::numeric_limits<double>::infinity();
+  std::set<int64_t> failed;  // numbers of heads at which the model broke: nothing larger is known to be within a limit
+  for (const PointSpec& spec : failed_points(record, curve)) failed.insert(spec.heads_removed);
   Drops drops;
   for (const PointGroup& point : curve.points) {
     const MetricSummary* summary = point.metric(metric);
     if (summary == nullptr || !summary->difference || point.first().spec.heads_removed == 0) continue;
-    drops.intervals.push_back(drop_interval(*summary->difference, higher));
+    const int64_t removed = point.first().spec.heads_removed;
+    const bool broke = !failed.empty() && *failed.begin() <= removed;
+    drops.intervals.push_back(broke ? std::array<double, 2>{-kUnknown, kUnknown}
+                                    : drop_interval(*summary->difference, higher));
     drops.bounds.push_back({point.first().fraction, drops.intervals.back()[1]});
   }
   return drops;
@@ -74,7 +81,7 @@ std::vector<CurveStatistics> curve_statistics(const Record& record, const Sweep&
         statistics.area = area->estimate;
         if (control != nullptr && list == &sweep.curves) statistics.random = against_random(record, *area, *control);
       }
-      const Drops drops = drops_of(curve, metric, higher);
+      const Drops drops = drops_of(record, curve, metric, higher);
       if (base_metric(record, metric, sweep.any().at_step))
         for (const DropLimit& limit : drop_limits(record, sweep, metric))
           statistics.within.push_back(within(drops, limit.drop));

@@ -62,6 +62,7 @@ std::optional<MetricSummary> summarize(const Record& record, const std::vector<c
   const Repetitions over_values = repeated(record, std::move(values));
   summary.seeds = over_values.seeds;
   if (one_measurement) {
+    if (!seeds_differ(record)) summary.seeds.resize(1);
     summary.estimate = of_first.estimate;
     summary.over = "examples";
     summary.difference = of_first.difference;
@@ -313,6 +314,19 @@ std::map<std::pair<std::string, std::string>, double> point_q(const Record& reco
         if (metric.q) all[{id, metric.name}] = *metric.q;
   }
   return all;
+}
+
+std::vector<PointSpec> failed_points(const Record& record, const CurveGroup& curve) {
+  std::vector<PointSpec> specs;
+  for (const auto& [id, failure] : record.failed) {
+    const auto started = record.started_points.find(id);
+    if (started == record.started_points.end()) continue;
+    const PointSpec& spec = started->second;
+    if (spec.sweep == curve.sweep && spec.method == curve.method && spec.at_step == curve.at_step &&
+        spec.name.empty() && !spec.control_steps)
+      specs.push_back(spec);
+  }
+  return specs;
 }
 
 std::vector<PointGroup> control_groups(const Record& record, const std::string& sweep) {

@@ -97,6 +97,8 @@ std::vector<int64_t> recorded_steps(const Record& record);
 /// Sweeps and methods in the order of the configuration. Masks listed by hand are no curve: mask_lists() has them.
 std::vector<CurveGroup> curve_groups(const Record& record);
 std::vector<MaskList> mask_lists(const Record& record);
+/// What failed of a curve: points that it lacks.
+std::vector<PointSpec> failed_points(const Record& record, const CurveGroup& curve);
 /// The intact model trained as long as a fine-tuning sweep's points, by their step; empty where it was not asked for.
 std::vector<PointGroup> control_groups(const Record& record, const std::string& sweep);
 /// Tables in the order of the configuration; within one, by seed where heads are told apart, method, block, head, heads

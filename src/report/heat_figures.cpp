@@ -9,6 +9,7 @@
 #include "report/figures.h"
 #include "report/groups.h"
 #include "report/heat_map.h"
+#include "report/repetitions.h"
 #include "report/results_json.h"
 #include "report/text_table.h"
 
@@ -86,11 +87,12 @@ std::map<std::string, MethodScore> scores_by_method(const Record& record, std::o
   std::map<std::string, MethodScore> methods;
   for (const auto& [key, score] : record.scores) {
     if (!key.sweep.empty() || is_random(record, key.method) || (of_seed && key.seed != *of_seed)) continue;
+    if (!seeds_differ(record) && key.seed != record.scores.begin()->first.seed) continue;  // the same scores again
     MethodScore& method = methods[key.method];
     method.seeds.insert(key.seed);
     if (score.done) {
       method.direction = score.done->direction;
-      method.ties += score.done->ties;
+      method.ties = std::max(method.ties, score.done->ties);
     }
     for (const auto& [id, block] : score.blocks) {
       method.n = std::max(method.n, block.n);

@@ -30,6 +30,8 @@ std::optional<Repetitions> repetitions_of(const Record& record, const PointGroup
 }
 
 std::optional<Difference> difference_of(const Repetitions& a, const Repetitions& b, const MetricInfo& metric) {
+  if (a.repeated.size() == 1 && b.repeated.size() == 1 && a.repeated.front().seed != b.repeated.front().seed)
+    return std::nullopt;  // two models: their methods are not what they differ in
   if (a.repeated.size() == 1 && b.repeated.size() == 1)
     return difference_of_models(b.repeated.front(), a.repeated.front(), metric);
   const std::optional<Repetitions> paired = paired_difference(a, b);
@@ -129,8 +131,9 @@ std::string method_pair_note(const std::vector<MethodPair>& pairs) {
   std::string text = fmt::format("* {} of {}: q < 0.05 ({}, Benjamini-Hochberg over the table).", starred,
                                  tested.size(), test_name(tested.front().test));
   if (const auto smallest = smallest_change(tested, pairs.front().n, kAlpha); smallest && pairs.front().seeds == 1)
-    text += fmt::format(" With {} a difference that stood out alone needed {} for a star.",
-                        count_text(pairs.front().n, "example"), value_text(*smallest));
+    text += fmt::format(" With {} a difference that stood out alone needed {}{} for a star.",
+                        count_text(pairs.front().n, "example"),
+                        tested.front().test == "mcnemar" ? "" : "at a typical point about ", value_text(*smallest));
   return text;
 }
 

@@ -41,7 +41,8 @@ std::vector<std::string> star_notes(const std::vector<const PointGroup*>& points
     if (summary == nullptr || !summary->q) continue;
     ++tested;
     starred += summary->significant() ? 1 : 0;
-    tests.insert(test_name(summary->difference->test));
+    const bool alone = summary->parts && summary->parts->n == 0;  // values by example were not kept
+    tests.insert(alone ? "t test over seeds (or orders) alone" : test_name(summary->difference->test));
   }
   if (points.empty()) return {};
   if (tested == 0) return {"No test was possible, so nothing is starred."};
@@ -57,6 +58,7 @@ std::string power_note(const std::vector<const PointGroup*>& family, const std::
   for (const PointGroup* point : family) {
     const MetricSummary* summary = point->metric(metric);
     if (summary == nullptr || !summary->q) continue;
+    if (summary->over != "examples") return "";  // how far seeds or orders differ is not known before they are drawn
     tested.push_back(*summary->difference);
     n = summary->estimate.n;
   }
@@ -77,7 +79,7 @@ std::string seeds_values_text(const Record& record, const MetricSummary& summary
 }
 
 std::string seeds_sentence(const Record& record, const MetricSummary& summary) {
-  const size_t seeds = summary.seeds.size();
+  const size_t seeds = seeds_differ(record) ? summary.seeds.size() : recorded_seeds(record).size();
   if (!seeds_differ(record))
     return seeds > 1 ? fmt::format(
                            "The {} seeds have one model, which was loaded and not trained: they change nothing "
@@ -86,7 +88,9 @@ std::string seeds_sentence(const Record& record, const MetricSummary& summary) {
                      : "The model was loaded and not trained: intervals say how much the examples matter.";
   if (seeds == 1)
     return "One seed: intervals say how much the examples matter, not how much another training run would.";
-  std::string text = fmt::format("{} by seed: {}.", summary.name, seeds_values_text(record, summary));
+  const std::string values = seeds_values_text(record, summary);
+  std::string text = values.empty() ? fmt::format("{} of {} seeds.", seeds, recorded_seeds(record).size())
+                                    : fmt::format("{} by seed: {}.", summary.name, values);
   if (!heads_shared_by_seeds(record))
     text +=
         " Each seed is another model, whose heads have nothing to do with each other's: tables of single heads stand "

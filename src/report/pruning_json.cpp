@@ -44,7 +44,7 @@ Json metric_json(const MetricSummary& metric) {
   if (!estimate.interval.empty()) json["interval"] = estimate.interval;
   json["n"] = estimate.n;
   json["over"] = metric.over;
-  if (metric.parts)
+  if (metric.parts && metric.parts->n > 0)
     json["variance"] = {{metric.over, metric.parts->repetition_variance}, {"examples", metric.parts->example_variance}};
   if (metric.difference) {
     const Difference& difference = *metric.difference;

@@ -46,10 +46,13 @@ std::string asked_line(const Record& record) {
                      count_text(static_cast<int64_t>(all_heads(facts.blocks).size()), "head"), ranked);
 }
 
+/// What pruning may do to a metric.
+const char* worse_word(bool higher_is_better) { return higher_is_better ? "drop" : "rise"; }
+
 /// "25 % (95 % interval of the drop there: [-0.001, 0.008])"
-std::string within_text(const WithinLimit& within) {
+std::string within_text(const WithinLimit& within, const char* worse) {
   if (!within.drop) return "none of those tested";
-  return fmt::format("{} (95 % interval of the drop there: [{}, {}])", share_text(within.fraction),
+  return fmt::format("{} (95 % interval of the {} there: [{}, {}])", share_text(within.fraction), worse,
                      value_text((*within.drop)[0]), value_text((*within.drop)[1]));
 }
 
@@ -65,13 +68,14 @@ std::string sweep_outcome(const ReportInput& input, const Sweep& sweep, const st
       best = &all[i];
   }
   if (best == nullptr || limits.empty() || best->within.empty()) return "";
+  const char* worse = worse_word(higher);
   std::string text = fmt::format(
-      " Sweep {}: largest fraction of heads up to which, there and at every smaller one, the interval of the drop in "
-      "{} "
-      "stays within {}: {} {}",
-      sweep.any().sweep, metric, limits[0].label, best->method, within_text(best->within[0]));
+      " Sweep {}: largest fraction of heads up to which, there and at every smaller one, the interval of the {} in {} "
+      "stays within {}{}: {} {}",
+      sweep.any().sweep, worse, metric, limits[0].label, limits[0].label.ends_with('%') ? " of the unpruned value" : "",
+      best->method, within_text(best->within[0], worse));
   if (!sweep.controls.empty() && !all[sweep.curves.size()].within.empty())
-    text += fmt::format("; the mean random order {}", within_text(all[sweep.curves.size()].within[0]));
+    text += fmt::format("; the mean random order {}", within_text(all[sweep.curves.size()].within[0], worse));
   if (sweep.curves.size() > 1)
     text += fmt::format(". {} was picked as the best of {} by this very split: on other data expect less of it",
                         best->method, count_text(std::ssize(sweep.curves), "method"));
@@ -118,8 +122,9 @@ void add_statistics(std::vector<DocBlock>& blocks, const ReportInput& input, con
                     const std::string& metric) {
   const std::vector<CurveStatistics> all = curve_statistics(input.record, sweep, metric);
   const std::vector<DropLimit> limits = drop_limits(input.record, sweep, metric);
+  const char* worse = worse_word(higher_is_better(input.record, metric));
   TextRows rows = {{"method", "mean " + metric, "less random", "random orders as good", "p"}};
-  for (const DropLimit& limit : limits) rows[0].push_back(fmt::format("drop {}", limit.label));
+  for (const DropLimit& limit : limits) rows[0].push_back(fmt::format("{} {}", worse, limit.label));
   std::string range;  // of the first curve; one that covers another says so
   int64_t orders = kEnoughOrders;
   for (const CurveStatistics& one : all) {
@@ -139,8 +144,8 @@ void add_statistics(std::vector<DocBlock>& blocks, const ReportInput& input, con
       "examples and orders (or seeds) both taken as samples; how many random orders do at least as well, and "
       "p = (that + 1) / (orders + 1); and the largest fraction of heads up to which, there and at every smaller one, "
       "the "
-      "95 % interval of the drop from the unpruned {} stays within a limit.",
-      metric, range.empty() ? "removed" : range, metric);
+      "95 % interval of the {} from the unpruned {} stays within a limit.",
+      metric, range.empty() ? "removed" : range, worse, metric);
   if (orders < kEnoughOrders)
     text += fmt::format(" With {} p cannot fall below {:.3g}; p < 0.05 takes {} orders.",
                         count_text(orders, "random order"), 1.0 / static_cast<double>(orders + 1), kEnoughOrders);

@@ -123,8 +123,7 @@ ExperimentPlan plan_experiment(const Experiment& experiment, const Dataset& data
     const std::vector<MethodDraws> methods = chosen_methods(scored, rule->methods());
     const SweepPlan sweep = rule->plan(blocks, methods);
     plan.points += sweep.points;
-    if (const auto random = random_of(experiment, methods); !random.empty())
-      plan.random_points += rule->plan(blocks, random).points;
+    plan.random_points += sweep.points - rule->plan(blocks, without(methods, random_of(experiment, methods))).points;
     scorings += sweep.scorings;
     plan.train_steps += sweep.train_steps;
     kept_models += sweep.kept_models;

@@ -22,10 +22,6 @@ int64_t length_in(LanguageMetric unit, const Outcome& outcome) {
   return unit == LanguageMetric::bits_per_char ? outcome.characters : outcome.bytes;
 }
 
-bool is_of_text(LanguageMetric metric) {
-  return metric == LanguageMetric::bits_per_char || metric == LanguageMetric::bits_per_byte;
-}
-
 /// Bits in the place of nats a token, weighted by characters or bytes in the place of tokens.
 Outcomes bits(LanguageMetric unit, Outcomes outcomes) {
   for (Outcome& outcome : outcomes) {
@@ -60,15 +56,18 @@ class LanguageModelling : public TokenTask {
 
   void prepare(const Dataset& dataset) override {
     for (const auto& split : {dataset.train, dataset.score, dataset.select, dataset.report})
-      for (const Example& example : split->examples) lossless_ = lossless_ && example.characters > 0;
-    if (!lossless_ && is_of_text(options_.metrics.front()))
+      for (const Example& example : split->examples) {
+        has_characters_ = has_characters_ && example.characters > 0;
+        has_bytes_ = has_bytes_ && example.bytes > 0;
+      }
+    if (!has(options_.metrics.front()))
       fail(ExitCode::usage, "task.metrics: {} cannot come first: {}; put loss first",
            enum_name(options_.metrics.front()), kNoLength);
   }
   std::map<std::string, std::string> unavailable() const override {
     std::map<std::string, std::string> missing;
     for (const LanguageMetric metric : options_.metrics)
-      if (is_of_text(metric) && !lossless_) missing.emplace(enum_name(metric), kNoLength);
+      if (!has(metric)) missing.emplace(enum_name(metric), kNoLength);
     return missing;
   }
 
@@ -99,12 +98,17 @@ class LanguageModelling : public TokenTask {
 
  private:
   static constexpr const char* kNoLength =
-      "how many characters a token stands for is not known of this data and tokenizer";
+      "how much text the tokens of a window stand for is not known, or is less than one character";
+
+  bool has(LanguageMetric metric) const {
+    if (metric == LanguageMetric::bits_per_char) return has_characters_;
+    return metric != LanguageMetric::bits_per_byte || has_bytes_;
+  }
 
   std::vector<LanguageMetric> available() const {
     std::vector<LanguageMetric> all;
     for (const LanguageMetric metric : options_.metrics)
-      if (lossless_ || !is_of_text(metric)) all.push_back(metric);
+      if (has(metric)) all.push_back(metric);
     return all;
   }
 
@@ -119,7 +123,7 @@ class LanguageModelling : public TokenTask {
   }
 
   Options options_;
-  bool lossless_ = true;
+  bool has_characters_ = true, has_bytes_ = true;  // each window of the data has some
   SharedBootstrap bootstrap_;
 };
 

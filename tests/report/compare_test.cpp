@@ -60,7 +60,7 @@ TEST_CASE("without pairs there is no interval and no star", "[compare]") {
   CHECK_FALSE(change.ci95);
   const std::string text = document_text(comparison_document(comparison, false), 200);
   CHECK(text.find("]*") == std::string::npos);
-  CHECK_THAT(text, ContainsSubstring("No interval: nothing pairs up"));
+  CHECK_THAT(text, ContainsSubstring("Rows without an interval: nothing pairs up"));
 }
 
 TEST_CASE("runs of other seeds are compared by Welch's test", "[compare]") {
@@ -87,6 +87,22 @@ TEST_CASE("runs of other seeds are compared by Welch's test", "[compare]") {
   CHECK(comparison.rankings.empty());
   CHECK_THAT(document_text(comparison_document(comparison, false), 200),
              ContainsSubstring("did not begin as the same weights"));
+}
+
+TEST_CASE("runs on other test sets have no test, whatever their seeds and orders", "[compare]") {
+  const TestFolder folder;
+  Record other = two_seeds();
+  other.facts->splits.back().sha256 = "dd";
+  for (auto& [id, point] : other.points) point.metrics[0].estimate.value -= point.spec.seed == 1 ? 0.1 : 0.11;
+  store_run(folder / "a", two_seeds());
+  store_run(folder / "b", other);
+  const RunComparison comparison = compare_runs({(folder / "a").string(), (folder / "b").string()});
+  for (const CompareRow& row : comparison.rows) {
+    INFO(row.key);
+    if (row.key.starts_with("agreement/") || !row.changes[1]) continue;
+    CHECK_FALSE(row.changes[1]->ci95);
+    CHECK_FALSE(row.q[1]);
+  }
 }
 
 TEST_CASE("rankings of models of other sizes are not compared", "[compare]") {

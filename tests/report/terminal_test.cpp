@@ -149,7 +149,7 @@ TEST_CASE("random orders are tested as a sample of orders", "[terminal]") {
   CHECK_THAT(
       sensitivity_text(record, {200, false, ""}),
       ContainsSubstring("  encoder.L0  -0.401*  -0.401*\n  * 2 of 2: q < 0.05 against the unpruned model (t test "
-                        "over seeds (or orders) and examples, Benjamini-Hochberg over the table).\n"));
+                        "over seeds (or orders) alone, Benjamini-Hochberg over the table).\n"));
 }
 
 TEST_CASE("unequal surgery is said aloud", "[terminal]") {
