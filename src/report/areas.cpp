@@ -11,9 +11,11 @@
 namespace headprune {
 namespace {
 
-MetricInfo info_of(const std::string& metric) {
-  const MetricInfo* known = find_metric(metric);
-  return known == nullptr ? MetricInfo{.name = metric} : *known;
+/// A mean of proportions is none of zeros and ones.
+MetricInfo info_of_area(const std::string& metric) {
+  MetricInfo info = metric_info_or_unbounded(metric);
+  info.proportion = false;
+  return info;
 }
 
 /// A member's points in ascending order of fractions.
@@ -75,10 +77,7 @@ std::optional<AreaSummary> area_summary(const Record& record, const CurveGroup& 
   // Seeds of one model are one measurement.
   if (!seeds_differ(record) && area.draws == 1 && all_the_same(areas)) areas.erase(areas.begin() + 1, areas.end());
   area.repetitions = repeated(record, std::move(areas));
-  // A mean of proportions is none of zeros and ones.
-  MetricInfo info = info_of(metric);
-  info.proportion = false;
-  area.estimate = crossed_estimate(area.repetitions.crossed(), info);
+  area.estimate = crossed_estimate(area.repetitions.crossed(), info_of_area(metric));
   area.estimate.n = n;
   return area;
 }
@@ -113,13 +112,6 @@ std::optional<Repetitions> beside(const Repetitions& method, const Repetitions& 
   return same;
 }
 
-/// Their draws averaged, seeds pair up as what they are.
-Repetitions without_draws(Repetitions repetitions) {
-  if (repetitions.over == "seeds")
-    for (Measurement& one : repetitions.repeated) one.draw = 0;
-  return repetitions;
-}
-
 }  // namespace
 
 std::vector<AreaSummary> curve_areas(const Record& record, const CurveGroup& curve) {
@@ -143,12 +135,10 @@ std::optional<AgainstRandom> against_random(const Record& record, const AreaSumm
   const std::vector<double> orders = order_areas(random.repetitions);
   const std::optional<Repetitions> method = beside(area.repetitions, random.repetitions);
   if (!method || orders.empty()) return std::nullopt;
-  const auto difference = paired_difference(without_draws(*method), without_draws(random.repetitions));
+  const auto difference = paired_difference(*method, random.repetitions);
   if (!difference) return std::nullopt;
-  MetricInfo info = info_of(area.metric);
-  info.proportion = false;
   AgainstRandom against;
-  against.difference = crossed_difference(difference->crossed(), info);
+  against.difference = crossed_difference(difference->crossed(), info_of_area(area.metric));
   against.difference.p.reset();
   against.difference.test.clear();
   if (difference->over == "orders" && difference->repeated.size() < 2) {  // one order says nothing of others

@@ -42,13 +42,6 @@ std::vector<double> values_of(const Repetitions& repetitions) {
   return values;
 }
 
-/// What draws are left of an order by seed is its place alone.
-Repetitions averaged(Repetitions repetitions) {
-  if (repetitions.over == "seeds")
-    for (Measurement& one : repetitions.repeated) one.draw = 0;
-  return repetitions;
-}
-
 std::optional<Difference> change_of(const ComparedRun& a, const ComparedRun& b, const CompareRow& row, size_t run) {
   if (!row.values[0] || !row.values[run]) return std::nullopt;
   const KeyedMetric &x = *row.values[0], &y = *row.values[run];
@@ -56,12 +49,10 @@ std::optional<Difference> change_of(const ComparedRun& a, const ComparedRun& b, 
   Difference change;
   change.delta = y.value - x.value;
   if (!std::isfinite(change.delta)) return change;
-  const std::string name = metric_of_key(row.key);
-  const MetricInfo* known = find_metric(name);
-  MetricInfo metric = known == nullptr ? MetricInfo{.name = name} : *known;
+  MetricInfo metric = metric_info_or_unbounded(metric_of_key(row.key));
   if (x.members.empty() || y.members.empty())  // agreement, surgery: numbers of seeds alone, of no test set
     return x.seeds.size() > 1 && y.seeds.size() > 1 ? welch(x.seeds, y.seeds) : change;
-  Repetitions first = averaged(distinct(a.record, x.members)), second = averaged(distinct(b.record, y.members));
+  const Repetitions first = distinct(a.record, x.members), second = distinct(b.record, y.members);
   // Other test sets differ too, and neither seeds nor orders say by how much.
   if (!same_examples(a.record, b.record)) return change;
   const Measurement &one = first.repeated.front(), &other = second.repeated.front();

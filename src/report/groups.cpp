@@ -68,8 +68,7 @@ std::optional<MetricSummary> summarize(const Record& record, const std::vector<c
     summary.difference = of_first.difference;
     return summary;
   }
-  const MetricInfo* known = find_metric(summary.name);
-  const MetricInfo info = known == nullptr ? MetricInfo{.name = summary.name} : *known;
+  const MetricInfo info = metric_info_or_unbounded(summary.name);
   summary.parts = over_values.crossed();
   summary.estimate = crossed_estimate(*summary.parts, info);
   summary.estimate.n = of_first.estimate.n;

@@ -13,11 +13,6 @@
 namespace headprune {
 namespace {
 
-MetricInfo info_of(const std::string& metric) {
-  const MetricInfo* known = find_metric(metric);
-  return known == nullptr ? MetricInfo{.name = metric} : *known;
-}
-
 /// A point's values over its seeds; nothing where values by example are missing.
 std::optional<Repetitions> repetitions_of(const Record& record, const PointGroup& point, const std::string& metric) {
   std::vector<Measurement> members;
@@ -77,7 +72,7 @@ std::vector<MethodPair> method_pairs(const Record& record, const Sweep& sweep, c
         if (other == nullptr || removed == 0 || removed == first.heads_total) continue;
         const auto one = repetitions_of(record, point, metric), two = repetitions_of(record, *other, metric);
         if (!one || !two) continue;
-        const auto difference = difference_of(*one, *two, info_of(metric));
+        const auto difference = difference_of(*one, *two, metric_info_or_unbounded(metric));
         if (!difference) continue;
         pairs.push_back({.method_a = sweep.curves[a].method,
                          .method_b = sweep.curves[b].method,

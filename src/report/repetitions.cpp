@@ -106,9 +106,10 @@ std::optional<Repetitions> paired_difference(const Repetitions& one, const Repet
   if (one.repeated.size() != other.repeated.size() || one.over != other.over) return std::nullopt;
   Repetitions difference;
   difference.over = one.over;
+  const bool orders = one.over == "orders";  // the draws of a seed are averaged
   for (size_t i = 0; i < one.repeated.size(); ++i) {
     const Measurement &a = one.repeated[i], &b = other.repeated[i];
-    if (a.seed != b.seed || a.draw != b.draw) return std::nullopt;
+    if (a.seed != b.seed || (orders && a.draw != b.draw)) return std::nullopt;
     difference.repeated.push_back({a.seed, a.draw, a.value - b.value, less(a.examples, b.examples)});
   }
   for (const Measurement& seed : difference.repeated) difference.seeds.push_back(seed.value);

@@ -32,4 +32,9 @@ const MetricInfo& metric_info(const std::string& name) {
   return *info;
 }
 
+MetricInfo metric_info_or_unbounded(const std::string& name) {
+  const MetricInfo* info = find_metric(name);
+  return info == nullptr ? MetricInfo{.name = name} : *info;
+}
+
 }  // namespace headprune

@@ -26,5 +26,7 @@ struct MetricInfo {
 const MetricInfo& metric_info(const std::string& name);
 /// Null for a name that no task has: one of a run that another version left.
 const MetricInfo* find_metric(const std::string& name);
+/// The same with a range that ends nowhere for such a name.
+MetricInfo metric_info_or_unbounded(const std::string& name);
 
 }  // namespace headprune
