@@ -1,5 +1,5 @@
 // How often the intervals that headprune prints contain what they are about, and how often it stars nothing at all:
-// formats.md section 14 by simulation. scripts/bench-coverage builds and runs it.
+// docs/definitions.md "Statistics" by simulation. scripts/bench-coverage builds and runs it.
 //
 // Accuracy: example i has a difficulty, seed s a skill, both normal on the logit scale, and a seed gets an example
 // right with the probability that they make. Their spread is such that the accuracy of one seed varies over seeds by

@@ -13,7 +13,7 @@ struct ExportArguments {
 };
 using ExportModel = std::function<ExitCode(const CommandLine&, const ExportArguments&)>;
 
-/// A pruned model in the Hugging Face layout (formats.md section 6).
+/// A pruned model in the Hugging Face layout (docs/formats.md section 6).
 ExitCode export_model_of(const CommandLine& line, const ExportArguments& arguments);
 
 void add_export(CommandLine& line, ExportModel export_model);

@@ -40,7 +40,7 @@ Json raw_json(const ConfigNode& node);
 /// Whether `word` can be a key: [A-Za-z_][A-Za-z0-9_-]*.
 bool is_key(const std::string& word);
 
-/// Limits of formats.md section 3.
+/// Limits of docs/formats.md section 3.
 inline constexpr size_t kMaxConfigBytes = 1 << 20, kMaxConfigDepth = 64, kMaxConfigNodes = 100000;
 
 /// Reads one YAML document of our dialect: UTF-8, one map, no duplicate keys, tags, merge keys or tabs as indentation.

@@ -1,5 +1,5 @@
 // Reading a configuration: defaults, then what the file extends, then the file, then overrides, each decoded over the
-// same struct (formats.md section 3).
+// same struct (docs/formats.md section 3).
 #pragma once
 
 #include <map>

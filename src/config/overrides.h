@@ -1,4 +1,5 @@
-// key.sub=value on the command line (grammar: formats.md section 3). The schema gives the type, so name=010 stays text.
+// key.sub=value on the command line (grammar: docs/formats.md section 3). The schema gives the type, so name=010 stays
+// text.
 #pragma once
 
 #include "config/document.h"

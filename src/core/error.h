@@ -10,7 +10,7 @@
 
 namespace headprune {
 
-/// Process exit codes (formats.md section 2). Codes 1 and 2 never mean a regression.
+/// Process exit codes (docs/formats.md section 2). Codes 1 and 2 never mean a regression.
 enum class ExitCode {
   ok = 0,
   unexpected = 1,

@@ -1,5 +1,5 @@
 // Reading, and the one way this program writes whole files and folders: to a temporary name, synced, renamed
-// (formats.md section 13). An interrupt or a full disk leaves the old content or nothing.
+// (docs/formats.md section 13). An interrupt or a full disk leaves the old content or nothing.
 #pragma once
 
 #include <cstdint>

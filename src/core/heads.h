@@ -61,7 +61,7 @@ class HeadSet {
   std::vector<HeadId> heads() const;
   bool operator==(const HeadSet&) const = default;
 
-  /// {"encoder":{"0":[1],"3":[2,3]}}, empty parts omitted (formats.md section 1).
+  /// {"encoder":{"0":[1],"3":[2,3]}}, empty parts omitted (docs/formats.md section 1).
   Json to_json() const;
   /// Throws Error(run_failed) for another shape.
   static HeadSet from_json(const Json& json);
@@ -70,7 +70,7 @@ class HeadSet {
   std::map<BlockId, std::vector<int64_t>> removed_;  // sorted; no empty entries
 };
 
-/// SHA-256 of one line per block of the intact model, "encoder.L0 1011\n", 1 = kept (formats.md section 1).
+/// SHA-256 of one line per block of the intact model, "encoder.L0 1011\n", 1 = kept (docs/formats.md section 1).
 std::string mask_sha256(const Blocks& blocks, const HeadSet& removed);
 
 }  // namespace headprune

@@ -1,4 +1,5 @@
-// JSON as formats.md section 1 has it: ordered keys, shortest digits that round-trip, strict reading, no silent NaN.
+// JSON as docs/formats.md section 1 has it: ordered keys, shortest digits that round-trip, strict reading, no silent
+// NaN.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -25,7 +26,7 @@ std::string dump_json(const Json& json);
 /// The same, indented by 1 space a level with a newline at the end, for whole files.
 std::string dump_json_file(const Json& json);
 
-/// Canonical JSON for hashing: keys sorted by bytes, no spaces, strings NFC (formats.md section 1). Throws
+/// Canonical JSON for hashing: keys sorted by bytes, no spaces, strings NFC (docs/formats.md section 1). Throws
 /// std::logic_error for a non-finite number.
 std::string canonical_json(const Json& json);
 

@@ -29,7 +29,7 @@ void log_warn(fmt::format_string<Args...> text, Args&&... args) {
 }
 
 /// A progress line of at most 1 Hz on a terminal (rewritten in place), a plain line every 30 s elsewhere; no \r and no
-/// colour without a terminal, with NO_COLOR or with CI (formats.md section 2).
+/// colour without a terminal, with NO_COLOR or with CI (docs/formats.md section 2).
 class Progress {
  public:
   explicit Progress(std::string tag);

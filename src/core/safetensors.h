@@ -1,5 +1,5 @@
-// The safetensors format, complete with its rejections (formats.md section 5), on bytes alone. Torch-free, so that the
-// record can hold tensors and a fuzzer can run the parser; model/checkpoint.h turns these into torch tensors.
+// The safetensors format, complete with its rejections (docs/formats.md section 5), on bytes alone. Torch-free, so that
+// the record can hold tensors and a fuzzer can run the parser; model/checkpoint.h turns these into torch tensors.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // Asking the program to stop. The first signal sets a request that long loops look at between batches; the second
-// ends the process at once. Nothing is half-renamed either way (formats.md section 2).
+// ends the process at once. Nothing is half-renamed either way (docs/formats.md section 2).
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// `aligned`: two plain text files of a part, line i of the one translated by line i of the other (formats.md section
-// 4).
+// `aligned`: two plain text files of a part, line i of the one translated by line i of the other (docs/formats.md
+// section 4).
 #include <algorithm>
 
 #include "core/error.h"

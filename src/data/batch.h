@@ -43,7 +43,7 @@ struct BatchPlan {
 /// (translation), then by index. For evaluation.
 std::vector<std::vector<int64_t>> plan_batches(const std::vector<Example>& examples, const BatchPlan& plan);
 /// The same for one epoch of training: shuffled by `seed`, lengths sorted within pools of 50 batches, batches shuffled.
-/// A pure function of its arguments (formats.md section 13: data order = f(seed, epoch, index)).
+/// A pure function of its arguments (docs/formats.md section 13: data order = f(seed, epoch, index)).
 std::vector<std::vector<int64_t>> plan_epoch(const std::vector<Example>& examples, const BatchPlan& plan, uint64_t seed,
                                              int64_t epoch);
 Batch make_batch(const std::vector<Example>& examples, const std::vector<int64_t>& indices, torch::Device device);

@@ -49,8 +49,8 @@ struct Split {
   std::string sha256;    // of the token ids and what is to be predicted
 };
 
-/// `train` is what a model is trained on; the other three are the roles of design.md section 3. Roles may share data,
-/// and shared_splits() names those that do.
+/// `train` is what a model is trained on; the other three are the roles of docs/definitions.md "Words and splits".
+/// Roles may share data, and shared_splits() names those that do.
 struct Dataset {
   std::string name;  // alias in results.json: the file or folder name, or "synthetic"
   DataKind kind = DataKind::labelled;

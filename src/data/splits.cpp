@@ -116,7 +116,7 @@ std::vector<std::array<std::string, 2>> Dataset::shared_splits() const {
   std::vector<std::array<std::string, 2>> shared;
   for (size_t a = 0; a < std::size(roles); ++a)
     for (size_t b = a + 1; b < std::size(roles); ++b) {
-      // Importances are meant to come from training data (design.md section 3).
+      // Importances are meant to come from training data (docs/definitions.md "Words and splits").
       const bool intended = a == 0 && b == 1;
       const auto &first = roles[a].second, &second = roles[b].second;
       if (!intended && first && second && first->name == second->name)

@@ -1,4 +1,4 @@
-// `text`: one plain text for language modelling, cut into parts and windows in file order (formats.md section 4).
+// `text`: one plain text for language modelling, cut into parts and windows in file order (docs/formats.md section 4).
 #include "core/text.h"
 
 #include <algorithm>

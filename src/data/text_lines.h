@@ -1,4 +1,4 @@
-// Plain text files line by line, as formats.md section 4 accepts them.
+// Plain text files line by line, as docs/formats.md section 4 accepts them.
 #pragma once
 
 #include <filesystem>

@@ -53,8 +53,8 @@ std::vector<std::filesystem::path> tokenizer_files(const std::filesystem::path& 
 bool has_tokenizer(const std::filesystem::path& folder);
 
 /// The tokenizer of a model folder: source.spm with target.spm (a TranslationTokenizer), vocabulary.json (built here),
-/// tokenizer.json, vocab.txt, or vocab.json with merges.txt (formats.md section 4). Throws Error(run_failed): no such
-/// file, a damaged one, a kind that is not supported.
+/// tokenizer.json, vocab.txt, or vocab.json with merges.txt (docs/formats.md section 4). Throws Error(run_failed): no
+/// such file, a damaged one, a kind that is not supported.
 std::shared_ptr<const Tokenizer> read_tokenizer(const std::filesystem::path& folder);
 
 /// Throws Error(usage) where data.unit asks for another unit than that of the loaded model's tokenizer.

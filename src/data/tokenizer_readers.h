@@ -1,4 +1,4 @@
-// The layouts in which a model folder brings a tokenizer of its own (formats.md section 4). Each reader throws
+// The layouts in which a model folder brings a tokenizer of its own (docs/formats.md section 4). Each reader throws
 // Error(run_failed), one sentence with file and place, for what is damaged or not supported.
 #pragma once
 

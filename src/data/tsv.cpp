@@ -1,4 +1,4 @@
-// `tsv`: texts with a label or a number, one example a line (formats.md section 4).
+// `tsv`: texts with a label or a number, one example a line (docs/formats.md section 4).
 #include <utf8proc.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Strict reading of tab-separated text (formats.md section 4): split at TAB alone, no escapes; quotation marks are
+// Strict reading of tab-separated text (docs/formats.md section 4): split at TAB alone, no escapes; quotation marks are
 // data, or quote whole cells as RFC 4180 has it.
 #pragma once
 

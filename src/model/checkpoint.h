@@ -1,4 +1,4 @@
-// Model folders: config.json, model.safetensors, vocabulary.json, manifest.json (formats.md sections 5 and 6).
+// Model folders: config.json, model.safetensors, vocabulary.json, manifest.json (docs/formats.md sections 5 and 6).
 #pragma once
 
 #include <filesystem>

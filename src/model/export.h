@@ -1,4 +1,4 @@
-// A pruned model as a folder that other tools open (formats.md section 6).
+// A pruned model as a folder that other tools open (docs/formats.md section 6).
 #pragma once
 
 #include <filesystem>

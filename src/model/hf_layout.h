@@ -1,5 +1,5 @@
-// Checkpoint folders of Hugging Face transformers (formats.md section 6): what each family calls its sizes and tensors.
-// One layout a family, in the file of that family.
+// Checkpoint folders of Hugging Face transformers (docs/formats.md section 6): what each family calls its sizes and
+// tensors. One layout a family, in the file of that family.
 #pragma once
 
 #include <filesystem>

@@ -88,7 +88,7 @@ class Model : public torch::nn::Module {
   virtual Attention& attention(size_t index) = 0;
   /// An independent deep copy (weights, heads, train/eval state).
   virtual std::shared_ptr<Model> copy() const = 0;
-  /// config.json as formats.md section 6 has it, with "headprune":{"removed","heads"} when heads were removed.
+  /// config.json as docs/formats.md section 6 has it, with "headprune":{"removed","heads"} when heads were removed.
   virtual Json config() const = 0;
   /// What model.safetensors holds, under the names and in the orientation of the folder that config() describes.
   virtual NamedTensors tensors() const;

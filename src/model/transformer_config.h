@@ -1,4 +1,4 @@
-// The sizes of a transformer, what follows from them, and config.json (formats.md section 6).
+// The sizes of a transformer, what follows from them, and config.json (docs/formats.md section 6).
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// The safetensors files of a model folder: one, or shards with an index (formats.md section 5).
+// The safetensors files of a model folder: one, or shards with an index (docs/formats.md section 5).
 #pragma once
 
 #include <filesystem>

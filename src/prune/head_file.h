@@ -4,9 +4,9 @@
 //   {"order": ["encoder.L0.H1", "encoder.L2.H3"]}
 //       heads from first to remove to last; heads that are not listed are never removed
 //   {"masks": [{"name": "no_l0", "removed": {"encoder": {"0": [0, 1]}}}, {"encoder": {"0": [0, 1], "2": [3]}}]}
-//       sets of removed heads as in formats.md section 1: kind, layer, ascending original head ids; {} removes none.
-//       Each is a row of its own under its name, [A-Za-z0-9_.-]{1,64}; one without is called mask_0, mask_1, ... by its
-//       place in the list
+//       sets of removed heads as in docs/formats.md section 1: kind, layer, ascending original head ids; {} removes
+//       none. Each is a row of its own under its name, [A-Za-z0-9_.-]{1,64}; one without is called mask_0, mask_1, ...
+//       by its place in the list
 #pragma once
 
 #include <filesystem>

@@ -1,4 +1,4 @@
-// Orders of heads and how many of them go (scores.md "Orders and pruning rules").
+// Orders of heads and how many of them go (docs/definitions.md "Orders and pruning rules").
 #pragma once
 
 #include <string>

@@ -1,4 +1,5 @@
-// Sensitivity tables (scores.md): what happens when one head, all but one, or a whole block goes.
+// Sensitivity tables (docs/definitions.md "Sensitivity tables"): what happens when one head, all but one, or a whole
+// block goes.
 //
 // Points of a table have no sweep and no rule. Their specs:
 //   leave_one_out  table kind layer head heads_removed=1           heads_total: of the model

@@ -1,6 +1,6 @@
-// What the journal says besides points: one struct for each event of formats.md section 7. to_json() gives the fields
-// beyond the envelope (v, seq, t, attempt, ev) in their order; from_json() reads them back and throws Error(run_failed)
-// when one is missing or of another type.
+// What the journal says besides points: one struct for each event of docs/formats.md section 7. to_json() gives the
+// fields beyond the envelope (v, seq, t, attempt, ev) in their order; from_json() reads them back and throws
+// Error(run_failed) when one is missing or of another type.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// Append-only JSON Lines whose last key is a CRC-32C of the line before it (formats.md section 7). A line is one
+// Append-only JSON Lines whose last key is a CRC-32C of the line before it (docs/formats.md section 7). A line is one
 // write(2) on an O_APPEND descriptor, so a kill leaves at most one torn line at the end; readers ignore that line and a
 // writer that continues cuts it off first.
 #pragma once

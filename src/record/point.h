@@ -12,7 +12,7 @@
 namespace headprune {
 
 /// What makes a point itself: nothing of time, host or folder. Empty text and absent numbers do not apply
-/// (formats.md section 1). The unpruned base has rule "none" and nothing else but the seed and at_step.
+/// (docs/formats.md section 1). The unpruned base has rule "none" and nothing else but the seed and at_step.
 struct PointSpec {
   int64_t seed = 0;
   std::string method = {};  // label of a score
@@ -70,7 +70,7 @@ struct PointResult {
 
   const MetricResult* metric(const std::string& name) const;
 
-  /// point_done of formats.md section 7; with same_as the metrics stay out.
+  /// point_done of docs/formats.md section 7; with same_as the metrics stay out.
   Json to_json() const;
   static PointResult from_json(const Json& json);
 };

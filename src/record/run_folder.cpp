@@ -69,7 +69,7 @@ std::map<int64_t, fs::path> existing_folders(const FolderRequest& request) {
 
 /// What keeps the stored run from being this experiment.
 std::vector<std::string> changes(const fs::path& folder, const FolderRequest& request) {
-  // These sections do not count for the experiment's id (formats.md section 1).
+  // These sections do not count for the experiment's id (docs/formats.md section 1).
   const auto counts = [](const std::string& line) {
     for (const char* section : {"name", "output", "report", "check", "runtime"}) {
       if (line.rfind(std::string(section) + ":", 0) == 0 || line.rfind(std::string(section) + ".", 0) == 0)

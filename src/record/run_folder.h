@@ -1,4 +1,5 @@
-// The folder of a run: its names, who owns it, and which one an experiment continues (formats.md sections 7 and 13).
+// The folder of a run: its names, who owns it, and which one an experiment continues (docs/formats.md sections 7 and
+// 13).
 #pragma once
 
 #include <cstdint>
@@ -44,7 +45,7 @@ struct RunContext {
   Json inputs = Json::array();        // [{"role","path","bytes","sha256"}]
   Json env = Json::object();
   Json host;                   // HostInfo
-  Json fingerprint;            // formats.md section 15
+  Json fingerprint;            // docs/formats.md section 15
   std::string config_origins;  // the effective configuration, each line with the place that set it
 
   Json to_json() const;
@@ -92,9 +93,9 @@ struct OpenedFolder {
 /// differences; so is a folder that another live process holds.
 OpenedFolder open_run_folder(const FolderRequest& request);
 
-/// Differences in the fields of formats.md section 15 that are compared, "threads: 1 -> 2" each; empty when equal. The
-/// size of LibTorch's pool for operations side by side (interop_threads) is only recorded: nothing here uses it, and it
-/// follows the number of cores.
+/// Differences in the fields of docs/formats.md section 15 that are compared, "threads: 1 -> 2" each; empty when equal.
+/// The size of LibTorch's pool for operations side by side (interop_threads) is only recorded: nothing here uses it,
+/// and it follows the number of cores.
 std::vector<std::string> fingerprint_diff(const Json& stored, const Json& now);
 
 /// The leaves of an effective configuration by their key paths; lists of plain values are leaves: "[1, 2]".

@@ -1,4 +1,5 @@
-// Rank agreement between methods on one model, and of one method between seeds (formats.md sections 8 and 14).
+// Rank agreement between methods on one model, and of one method between seeds (docs/formats.md section 8,
+// docs/definitions.md "Agreement of rankings").
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // Areas under curves: the mean height of a metric over the fraction of heads removed, with the uncertainty of examples,
-// seeds and orders, and its place among random orders (formats.md section 14).
+// seeds and orders, and its place among random orders (docs/definitions.md "Whole curves").
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// The file that `check` holds a run against, expected.json beside the experiment (formats.md section 12).
+// The file that `check` holds a run against, expected.json beside the experiment (docs/formats.md section 12).
 #pragma once
 
 #include <cstdint>

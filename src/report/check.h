@@ -1,4 +1,4 @@
-// The gate: a run held against a baseline, key by key over the union of both (formats.md section 12).
+// The gate: a run held against a baseline, key by key over the union of both (docs/formats.md section 12).
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What `check` leaves and prints: for people, for CI servers and for GitHub (formats.md section 12).
+// What `check` leaves and prints: for people, for CI servers and for GitHub (docs/formats.md section 12).
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// CSV text as formats.md section 8 has it: RFC 4180 quoting, '\n', an empty field where something does not apply.
+// CSV text as docs/formats.md section 8 has it: RFC 4180 quoting, '\n', an empty field where something does not apply.
 #pragma once
 
 #include <cstdint>

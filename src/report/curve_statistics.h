@@ -1,4 +1,4 @@
-// A whole curve in a few numbers, each with its interval (formats.md section 14).
+// A whole curve in a few numbers, each with its interval (docs/definitions.md "Whole curves").
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// TensorBoard event files, written by hand (formats.md section 10): records with CRC-32C around protobuf messages.
+// TensorBoard event files, written by hand (docs/formats.md section 10): records with CRC-32C around protobuf messages.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The figures of a report, drawn from the record (formats.md section 9: plots/).
+// The figures of a report, drawn from the record (docs/formats.md section 9: plots/).
 #pragma once
 
 #include <string>

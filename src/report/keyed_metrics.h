@@ -1,5 +1,5 @@
-// Every number of a run under its metric key (formats.md section 1): what metrics.json, baselines and comparisons are
-// made of.
+// Every number of a run under its metric key (docs/formats.md section 1): what metrics.json, baselines and comparisons
+// are made of.
 #pragma once
 
 #include <cstdint>

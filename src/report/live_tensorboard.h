@@ -1,4 +1,4 @@
-// tb/ of a run folder, written while the run goes on (formats.md section 10).
+// tb/ of a run folder, written while the run goes on (docs/formats.md section 10).
 #pragma once
 
 #include <filesystem>

@@ -1,4 +1,5 @@
-// Method against method at equal heads of one sweep, on the same examples (formats.md section 14).
+// Method against method at equal heads of one sweep, on the same examples (docs/definitions.md "Method against
+// method").
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// How far a metric may move before `check` calls it a regression (formats.md section 12).
+// How far a metric may move before `check` calls it a regression (docs/formats.md section 12).
 #pragma once
 
 #include <map>
@@ -38,7 +38,8 @@ struct Policy {
 
   /// Only what differs from the defaults.
   Json to_json() const;
-  /// Throws Error(usage) naming `where`, the pattern and the field for anything that formats.md does not allow.
+  /// Throws Error(usage) naming `where`, the pattern and the field for anything that docs/formats.md section 12 does
+  /// not allow.
   static Policy from_json(const Json& json, const std::string& where);
 };
 

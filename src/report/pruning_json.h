@@ -8,7 +8,7 @@
 
 namespace headprune {
 
-/// curves, sensitivity, agreement, surgery, timing, scores, directions, ties, cost (formats.md section 9).
+/// curves, sensitivity, agreement, surgery, timing, scores, directions, ties, cost (docs/formats.md section 9).
 Json pruning_json(const Record& record, const std::vector<AgreementRow>& agreement);
 
 }  // namespace headprune

@@ -1,4 +1,4 @@
-// report.md and report.html: a run for a reader (formats.md section 9).
+// report.md and report.html: a run for a reader (docs/formats.md section 9).
 #pragma once
 
 #include <filesystem>

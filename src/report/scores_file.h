@@ -1,4 +1,4 @@
-// scores.safetensors: the scores of the intact model as arrays (formats.md section 7).
+// scores.safetensors: the scores of the intact model as arrays (docs/formats.md section 7).
 #pragma once
 
 #include <string>

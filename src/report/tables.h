@@ -1,4 +1,4 @@
-// The CSV files of a run folder, columns and order as formats.md section 8. Each is the whole text of the file; a
+// The CSV files of a run folder, columns and order as docs/formats.md section 8. Each is the whole text of the file; a
 // record without such measurements gives the header alone.
 #pragma once
 

@@ -1,4 +1,4 @@
-// A run as TensorBoard shows it (formats.md section 10).
+// A run as TensorBoard shows it (docs/formats.md section 10).
 #pragma once
 
 #include <map>

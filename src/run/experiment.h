@@ -1,4 +1,4 @@
-// The whole experiment as one configuration struct: the sections of the YAML file (formats.md section 3).
+// The whole experiment as one configuration struct: the sections of the YAML file (docs/formats.md section 3).
 #pragma once
 
 #include <optional>
@@ -194,9 +194,9 @@ std::vector<MethodDraws> method_draws(const ScoreSection& score);
 /// Error(usage) for a label that nobody scores.
 std::vector<MethodDraws> chosen_methods(const std::vector<MethodDraws>& scored, const std::vector<std::string>& labels);
 
-/// The hash that says which experiment a run belongs to (formats.md section 1): the effective configuration without
-/// what does not move a number, paths replaced by the hash of what they name. `inputs`: as in run.json, of which those
-/// with a role "data.*" stand for data.path.
+/// The hash that says which experiment a run belongs to (docs/formats.md section 1): the effective configuration
+/// without what does not move a number, paths replaced by the hash of what they name. `inputs`: as in run.json, of
+/// which those with a role "data.*" stand for data.path.
 std::string experiment_id(const Experiment& experiment, const Json& inputs);
 
 }  // namespace headprune

@@ -1,4 +1,4 @@
-// The circumstances that change numbers (formats.md section 15).
+// The circumstances that change numbers (docs/formats.md section 15).
 #pragma once
 
 #include "core/json.h"

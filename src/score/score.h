@@ -54,7 +54,7 @@ struct RawScores {
 };
 
 enum class Keep { large, small };                        // which end of the raw values means "keep"
-enum class Normalize { none, layer_l2, global_minmax };  // scores.md
+enum class Normalize { none, layer_l2, global_minmax };  // docs/definitions.md "Normalisation"
 template <>
 struct EnumNames<Normalize> {
   static constexpr std::pair<const char*, Normalize> names[] = {

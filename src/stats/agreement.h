@@ -1,4 +1,4 @@
-// How far two rankings of the same heads agree (formats.md section 14).
+// How far two rankings of the same heads agree (docs/definitions.md "Agreement of rankings").
 #pragma once
 
 #include <cstdint>

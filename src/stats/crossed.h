@@ -1,5 +1,5 @@
 // Repetitions (seeds of a training, orders of a random control) measured on the same examples: two sources of
-// uncertainty that cross, since every repetition meets every example (formats.md section 14).
+// uncertainty that cross, since every repetition meets every example (docs/definitions.md "Several seeds or orders").
 #pragma once
 
 #include <cstdint>

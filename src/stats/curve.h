@@ -1,4 +1,4 @@
-// Summaries of a whole curve: a metric over the fraction of heads removed (formats.md section 14).
+// Summaries of a whole curve: a metric over the fraction of heads removed (docs/definitions.md "Whole curves").
 #pragma once
 
 #include <optional>

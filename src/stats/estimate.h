@@ -1,4 +1,4 @@
-// A number with its uncertainty, and the paired comparison with the unpruned model (formats.md section 14).
+// A number with its uncertainty, and the paired comparison with the unpruned model (docs/definitions.md "Statistics").
 #pragma once
 
 #include <array>

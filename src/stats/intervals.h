@@ -1,4 +1,4 @@
-// Estimates of proportions and means with their standard errors and 95 % intervals (formats.md section 14).
+// Estimates of proportions and means with their standard errors and 95 % intervals (docs/definitions.md "One model").
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// Paired tests and the correction for many of them (formats.md section 14).
+// Paired tests and the correction for many of them (docs/definitions.md "Statistics").
 #pragma once
 
 #include <cstdint>

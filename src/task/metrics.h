@@ -1,5 +1,5 @@
 // Metrics as functions of outcomes, each with its uncertainty and its paired difference from the unpruned model
-// (formats.md section 14).
+// (docs/definitions.md "Metrics" and "One model").
 #pragma once
 
 #include <map>

@@ -1,5 +1,5 @@
 // Training checkpoints: folder/checkpoint-000200/ with weights, optimizer, generators and state.json, and beside them
-// the text files `latest` and `best`, one folder name each (formats.md section 13).
+// the text files `latest` and `best`, one folder name each (docs/formats.md section 13).
 #pragma once
 
 #include <filesystem>

@@ -57,7 +57,7 @@ TEST_CASE("CRC-32C gives the published values", "[core]") {
   CHECK(crc32c("") == 0u);
 }
 
-TEST_CASE("CRC-32C of the journal line that formats.md shows", "[core]") {
+TEST_CASE("CRC-32C of the journal line that docs/formats.md section 7 shows", "[core]") {
   CHECK(crc32c(R"({"v":1,"seq":17,"t":"2026-01-02T03:04:05.678Z","attempt":1,"ev":"warn","code":"tied_scores",)"
                R"("message":"3 heads share one score")") == 0xd304181du);
 }

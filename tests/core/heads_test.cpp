@@ -19,7 +19,7 @@ const HeadSet kRemoved(std::vector<HeadId>{{{Kind::cross, 0}, 1}, {{Kind::decode
 
 }  // namespace
 
-TEST_CASE("kinds, blocks and heads print as formats.md has them", "[core]") {
+TEST_CASE("kinds, blocks and heads print as docs/formats.md section 1 has them", "[core]") {
   CHECK(to_string(BlockId{Kind::encoder, 3}) == "encoder.L3");
   CHECK(to_string(HeadId{{Kind::cross, 11}, 7}) == "cross.L11.H7");
   for (const Kind kind : {Kind::encoder, Kind::decoder, Kind::cross}) CHECK(parse_kind(to_string(kind)) == kind);

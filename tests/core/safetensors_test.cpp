@@ -47,7 +47,7 @@ std::string unhex(const std::string& text) {
 
 // Python: safetensors 0.8.0, numpy.save({"weight": f32 [[1,-2.5,0]], "bias": f32 [3], "ids": i64 [7,-1],
 // "flags": [True,False,True], "scalar": f64 0.5}, metadata={"format":"pt"}). The Rust writer of that release puts I64
-// before F64, as formats.md section 5 says.
+// before F64, as docs/formats.md section 5 says.
 const std::string kGoldenHeader =
     R"({"__metadata__":{"format":"pt"},"ids":{"dtype":"I64","shape":[2],"data_offsets":[0,16]},)"
     R"("scalar":{"dtype":"F64","shape":[],"data_offsets":[16,24]},)"

@@ -1,4 +1,4 @@
-// Aligned text files, their vocabularies, and what is refused of both (formats.md section 4).
+// Aligned text files, their vocabularies, and what is refused of both (docs/formats.md section 4).
 #include <cstdlib>
 
 #include "data/translation_tokenizer.h"

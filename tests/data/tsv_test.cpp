@@ -1,4 +1,4 @@
-// The strict rules of formats.md section 4, one by one, and the files of shared/data in miniature.
+// The strict rules of docs/formats.md section 4, one by one, and the files of real data sets in miniature.
 #include <set>
 
 #include "data/vocabulary.h"

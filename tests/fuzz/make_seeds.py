@@ -3,9 +3,9 @@
 
 usage: make_seeds.py FOLDER
 
-safetensors: one file a rule of formats.md section 5, the accepted ones and the refused ones. json: the same headers, the
-committed JSON files that are small, and the corners of the grammar. tokenizer_json: the committed tokenizers, cut down
-to a few tokens so that they are quick.
+safetensors: one file a rule of docs/formats.md section 5, the accepted ones and the refused ones. json: the same
+headers, the committed JSON files that are small, and the corners of the grammar. tokenizer_json: the committed
+tokenizers, cut down to a few tokens so that they are quick.
 """
 import json
 import shutil

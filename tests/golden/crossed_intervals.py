@@ -1,5 +1,6 @@
 """Golden values of tests/stats/crossed_test.cpp and intervals_test.cpp: numpy and scipy alone, written from the text of
-formats.md section 14, not from the program. Run it and compare with the constants of the tests."""
+docs/definitions.md "Several seeds or orders", not from the program. Run it and compare with the constants of the
+tests."""
 import numpy as np
 from scipy import optimize, stats
 

@@ -1,4 +1,4 @@
-// What must hold (scores.md) of a model with three kinds of attention.
+// What must hold (docs/definitions.md "What must hold") of a model with three kinds of attention.
 #include "model/checkpoint.h"
 #include "model/cost.h"
 #include "model/encoder_decoder_model.h"

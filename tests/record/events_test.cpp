@@ -28,7 +28,7 @@ TEST_CASE("numbers that are not finite are written as such", "[record]") {
   CHECK_THROWS_AS(read_measurement(Json("x")), Error);
 }
 
-TEST_CASE("events have the fields of formats.md in their order", "[record]") {
+TEST_CASE("events have the fields of docs/formats.md section 7 in their order", "[record]") {
   ScoreBlock block{1, "gradient_l1", 0, {Kind::encoder, 3}, {0, 2}, {0.5, 0.25}, {0.125, std::nullopt}, 6920, "", {}};
   check_text(block, R"({"seed":1,"method":"gradient_l1","draw":0,"kind":"encoder","layer":3,"heads":[0,2],)"
                     R"("scores":[0.5,0.25],"stderr":[0.125,null],"n":6920})");

@@ -44,7 +44,7 @@ int64_t fill(const fs::path& path) {
 
 }  // namespace
 
-TEST_CASE("a framed line is the example of formats.md", "[record]") {
+TEST_CASE("a framed line is the example of docs/formats.md section 7", "[record]") {
   const Json fields = {{"v", 1},
                        {"seq", 17},
                        {"t", "2026-01-02T03:04:05.678Z"},

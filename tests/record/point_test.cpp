@@ -41,7 +41,7 @@ TEST_CASE("a spec holds only what applies and survives JSON", "[record]") {
   CHECK(PointSpec::from_json(spec.to_json()) == spec);
 }
 
-TEST_CASE("a finished point is written as formats.md says and read back", "[record]") {
+TEST_CASE("a finished point is written as docs/formats.md section 7 says and read back", "[record]") {
   PointResult result;
   result.point = "9f2c4e1ab07d35c8";
   result.spec.seed = 1;

@@ -90,7 +90,7 @@ TEST_CASE("verify finds every changed byte and accepts a copy without the model"
   CHECK(verify_run(run).size() == 2);
 }
 
-TEST_CASE("samples have the fields of formats.md", "[record]") {
+TEST_CASE("samples have the fields of docs/formats.md section 7", "[record]") {
   const TestFolder dir;
   make_run(dir.path() / "a", "exp", 1);
   for (const auto& entry : fs::directory_iterator(dir.path() / "a" / kSamples)) {

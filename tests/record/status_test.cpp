@@ -12,7 +12,7 @@
 
 using namespace headprune;
 
-TEST_CASE("status.json has the fields of formats.md", "[record]") {
+TEST_CASE("status.json has the fields of docs/formats.md section 7", "[record]") {
   const TestFolder folder;
   CHECK_FALSE(read_status(folder.path()));
   StatusFile file(folder.path(), 2);

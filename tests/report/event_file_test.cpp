@@ -18,7 +18,7 @@ std::string hex(const std::string& bytes) {
 
 }  // namespace
 
-// formats.md section 10: the version and the scalar were checked with TensorBoard's own reader.
+// docs/formats.md section 10: the version and the scalar were checked with TensorBoard's own reader.
 TEST_CASE("the records of an event file are byte for byte those that TensorBoard reads", "[event_file]") {
   const std::string version = "1800000000000000a37f4b220900000040fc54d9411a0d627261696e2e4576656e743a32eced8f9d";
   const std::string start = "0d000000000000003c37b8340900000040fc54d9413a020801b7a36b29";
@@ -30,7 +30,7 @@ TEST_CASE("the records of an event file are byte for byte those that TensorBoard
   CHECK(hex(file.bytes()) == version + start + scalar);
 }
 
-// formats.md section 10 again.
+// docs/formats.md section 10 again.
 TEST_CASE("a process that goes on says from which step", "[event_file]") {
   EventFile file(1700000000.0);
   file.take();

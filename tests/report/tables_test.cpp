@@ -19,7 +19,7 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-/// The run behind the examples of formats.md section 8: 16 heads, 1821 examples.
+/// The run behind the examples of docs/formats.md section 8: 16 heads, 1821 examples.
 Record example_run() {
   Record record;
   PointSpec none;
@@ -34,7 +34,7 @@ Record example_run() {
 
 }  // namespace
 
-TEST_CASE("curve.csv writes the example of formats.md", "[tables]") {
+TEST_CASE("curve.csv has the columns of docs/formats.md section 8", "[tables]") {
   Record record = example_run();
   PointResult point;
   point.spec = sweep_spec(1, "gradient_l1", 0, 4);
@@ -76,7 +76,7 @@ TEST_CASE("curve.csv compares a point of an earlier step with the unpruned model
                  ContainsSubstring(",100,0.6,-0.02,"));
 }
 
-TEST_CASE("sensitivity.csv writes the example of formats.md with its q", "[tables]") {
+TEST_CASE("sensitivity.csv has the columns of docs/formats.md section 8, with its q", "[tables]") {
   Record record = example_run();
   // The example's p is the tenth smallest of 16; the larger ones are 1, so that q = p * 16 / 10.
   for (int64_t i = 0; i < 16; ++i) {

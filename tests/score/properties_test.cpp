@@ -1,5 +1,5 @@
-// What scores.md promises of every score, walked over every definition that the registered scores offer, for every
-// family, with padded batches.
+// What docs/definitions.md "Scores" promises of every score, walked over every definition that the registered scores
+// offer, for every family, with padded batches.
 #include <algorithm>
 #include <map>
 
@@ -300,7 +300,8 @@ TEST_CASE("a value that is not finite is an error that names the head and the ex
   }
 }
 
-// scores.md, "What must hold", 5, on a model whose needed heads are planted: what the others write is nearly nothing.
+// docs/definitions.md "What must hold", 5, on a model whose needed heads are planted: what the others write is nearly
+// nothing.
 TEST_CASE("planted heads rank first, and the others can go without a changed prediction", "[score]") {
   const std::vector<HeadId> planted_in[] = {{{{Kind::encoder, 0}, 2}, {{Kind::encoder, 1}, 0}},
                                             {{{Kind::decoder, 0}, 1}, {{Kind::decoder, 1}, 2}},

@@ -21,7 +21,7 @@ TEST_CASE("every registered score is among the definitions that the property tes
   }
 }
 
-TEST_CASE("defaults and directions are those of scores.md", "[score]") {
+TEST_CASE("defaults and directions are those of docs/definitions.md", "[score]") {
   CHECK(make_score("gradient_l1")->normalize() == Normalize::layer_l2);
   CHECK(make_score("gradient_l1")->keep() == Keep::large);
   CHECK(make_score("output_l2")->normalize() == Normalize::none);

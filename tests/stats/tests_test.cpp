@@ -20,7 +20,7 @@ TEST_CASE("exact McNemar agrees with statsmodels", "[stats]") {
   CHECK(mcnemar_exact(0, 0) == 1.0);
 }
 
-TEST_CASE("the paired accuracy difference is the row that formats.md shows", "[stats]") {
+TEST_CASE("the paired accuracy difference is the row that docs/formats.md section 8 shows", "[stats]") {
   const Difference difference = paired_accuracy_difference(49, 102, 1821);
   CHECK(difference.delta == Approx(-0.029104887424492038).epsilon(1e-12));
   CHECK(difference.stderr_.value() == Approx(0.006713497401679117).epsilon(1e-9));
