@@ -96,7 +96,7 @@ struct ModelEvent {
 
 struct PointFailed {
   std::string point;
-  std::string reason;   // one word: "error", "nonfinite", "crashed"
+  std::string reason;   // one word: "nonfinite", "no_such_step"
   std::string message;  // a sentence
 
   Json to_json() const;

@@ -30,8 +30,8 @@ struct AgreementRow {
 /// Methods are compared pairwise within a seed, a method with itself between seeds that were trained on from one model
 /// (else a head's id means nothing in another seed); over all heads and per block.
 /// Top-k over all heads is taken at every number of heads that a sweep over all kinds removes, and at half of the
-/// heads; per block at half of its heads. p by 2,000 permutations (exact up to 7 heads), seeded by what is compared.
-/// `with_p` false: the statistics alone, in a fraction of the time.
+/// heads; per block at half of its heads. p is exact where it can be, else over 2,000 orders that all comparisons
+/// share, drawn from the first seed. `with_p` false: the statistics alone, in a fraction of the time.
 std::vector<AgreementRow> agreement_rows(const Record& record, bool with_p = true);
 
 }  // namespace headprune

@@ -14,7 +14,7 @@ struct Estimate {
   int64_t n = 0;
   std::optional<double> stderr_;  // absent where undefined
   std::optional<std::array<double, 2>> ci95;
-  std::string interval;  // how ci95 was made: "wilson", "normal", "bca", "crossed", "t"; empty without it
+  std::string interval;  // how ci95 was made: "wilson", "normal", "bca", "crossed", "t", "percentile"; empty without it
 };
 
 /// value - base; paired on the same examples, but for `welch`.
@@ -23,7 +23,8 @@ struct Difference {
   std::optional<double> stderr_;
   std::optional<std::array<double, 2>> ci95;
   std::optional<double> p;  // two-sided
-  std::string test;         // what p is of: "mcnemar", "paired_bootstrap", "crossed_t", "welch"; empty without a test
+  /// What p is of: "mcnemar", "paired_bootstrap", "crossed_t", "paired_t", "sign_flip", "welch"; empty without a test.
+  std::string test;
 };
 
 }  // namespace headprune
