@@ -49,6 +49,12 @@ struct Split {
   std::string sha256;    // of the token ids and what is to be predicted
 };
 
+/// A split with the roles that use it: "train", "score", "select", "report".
+struct UsedSplit {
+  std::vector<std::string> roles;
+  std::shared_ptr<const Split> split;
+};
+
 /// `train` is what a model is trained on; the other three are the roles of docs/definitions.md "Words and splits".
 /// Roles may share data, and shared_splits() names those that do.
 struct Dataset {
@@ -62,6 +68,8 @@ struct Dataset {
   std::vector<std::string> warnings;
   std::map<std::string, std::string> part_notes;  // part to how it was made, where it has no file of its own
 
+  /// The splits that roles use, each once.
+  std::vector<UsedSplit> used_splits() const;
   /// Each pair of roles that read the same part, {"score","select"}; train and score are meant to.
   std::vector<std::array<std::string, 2>> shared_splits() const;
 };

@@ -23,26 +23,6 @@ double share(int64_t part, int64_t whole) {
   return whole == 0 ? 0.0 : static_cast<double>(part) / static_cast<double>(whole);
 }
 
-/// A role and its split, roles with one split together.
-struct UsedSplit {
-  std::vector<std::string> roles;
-  std::shared_ptr<const Split> split;
-};
-
-std::vector<UsedSplit> used_splits(const Dataset& dataset) {
-  std::vector<UsedSplit> used;
-  for (const auto& [role, split] : {std::pair("train", dataset.train), std::pair("score", dataset.score),
-                                    std::pair("select", dataset.select), std::pair("report", dataset.report)}) {
-    if (!split) continue;
-    const auto same = std::find_if(used.begin(), used.end(), [&](const UsedSplit& one) { return one.split == split; });
-    if (same == used.end())
-      used.push_back({{role}, split});
-    else
-      same->roles.emplace_back(role);
-  }
-  return used;
-}
-
 void append(std::string& bytes, const std::vector<int64_t>& ids) {
   for (const int64_t id : ids) {
     bytes.append(reinterpret_cast<const char*>(&id), sizeof(id));
@@ -212,7 +192,7 @@ void warn_of(Dataset& dataset, const SplitSummary& summary) {
 }  // namespace
 
 void require_different_examples(const Dataset& dataset) {
-  for (const UsedSplit& used : used_splits(dataset)) {
+  for (const UsedSplit& used : dataset.used_splits()) {
     const std::vector<Example>& examples = used.split->examples;
     const Example& first = examples.front();
     const bool classified = dataset.kind == DataKind::labelled || dataset.kind == DataKind::numbered;
@@ -236,7 +216,7 @@ void require_different_examples(const Dataset& dataset) {
 }
 
 void describe_splits(Dataset& dataset) {
-  const std::vector<UsedSplit> used = used_splits(dataset);
+  const std::vector<UsedSplit> used = dataset.used_splits();
   for (const UsedSplit& one : used) {
     SplitSummary summary = summarise(dataset, one);
     summary.shared = shared_texts(one, used);

@@ -110,6 +110,20 @@ void assign_roles(Dataset& dataset, PartExamples parts, const RoleOptions& optio
   describe_splits(dataset);
 }
 
+std::vector<UsedSplit> Dataset::used_splits() const {
+  std::vector<UsedSplit> used;
+  for (const auto& [role, split] : {std::pair("train", train), std::pair("score", score), std::pair("select", select),
+                                    std::pair("report", report)}) {
+    if (!split) continue;
+    const auto same = std::find_if(used.begin(), used.end(), [&](const UsedSplit& one) { return one.split == split; });
+    if (same == used.end())
+      used.push_back({{role}, split});
+    else
+      same->roles.emplace_back(role);
+  }
+  return used;
+}
+
 std::vector<std::array<std::string, 2>> Dataset::shared_splits() const {
   const std::pair<const char*, const std::shared_ptr<const Split>&> roles[] = {
       {"train", train}, {"score", score}, {"select", select}, {"report", report}};

@@ -10,14 +10,6 @@ namespace {
 
 using Ids = std::vector<int64_t>;
 
-/// The parts that roles use, each once.
-std::vector<const Split*> splits_of(const Dataset& dataset) {
-  std::vector<const Split*> splits;
-  for (const auto& split : {dataset.train, dataset.score, dataset.select, dataset.report})
-    if (split && std::find(splits.begin(), splits.end(), split.get()) == splits.end()) splits.push_back(split.get());
-  return splits;
-}
-
 bool has_types(const Example& example) {
   return std::any_of(example.token_types.begin(), example.token_types.end(), [](int64_t type) { return type != 0; });
 }
@@ -67,10 +59,10 @@ void check_ids(const Dataset& dataset, const TransformerConfig& sizes, const std
   const auto spelled = [&](int64_t id) -> std::string { return dataset.tokenizer->token(id); };
   const auto target_spelled = [&](int64_t id) { return both ? both->target_token(id) : spelled(id); };
   const int64_t written = sizes.writes_from_source() ? sizes.written_tokens() : sizes.vocabulary_size;
-  for (const Split* split : splits_of(dataset))
-    for (size_t i = 0; i < split->examples.size(); ++i) {
-      const Example& example = split->examples[i];
-      const ExamplePlace place{where, *split, i};
+  for (const UsedSplit& used : dataset.used_splits())
+    for (size_t i = 0; i < used.split->examples.size(); ++i) {
+      const Example& example = used.split->examples[i];
+      const ExamplePlace place{where, *used.split, i};
       check_tokens(place, example.tokens, sizes.vocabulary_size, spelled);
       check_tokens(place, example.decoder_tokens, written, target_spelled);
       check_tokens(place, example.targets, written, target_spelled);
@@ -81,9 +73,9 @@ void check_ids(const Dataset& dataset, const TransformerConfig& sizes, const std
 
 bool drops_token_types(const Dataset& dataset, const TransformerConfig& sizes) {
   if (!sizes.ignores_token_types) return false;
-  const auto splits = splits_of(dataset);
-  return std::any_of(splits.begin(), splits.end(), [](const Split* split) {
-    return std::any_of(split->examples.begin(), split->examples.end(), has_types);
+  const std::vector<UsedSplit> splits = dataset.used_splits();
+  return std::any_of(splits.begin(), splits.end(), [](const UsedSplit& used) {
+    return std::any_of(used.split->examples.begin(), used.split->examples.end(), has_types);
   });
 }
 

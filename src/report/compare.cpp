@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
-#include <tuple>
 
 #include "report/groups.h"
 #include "report/repetitions.h"
@@ -24,16 +23,41 @@ bool same_examples(const Record& a, const Record& b) {
   return !hash(*a.facts).empty() && hash(*a.facts) == hash(*b.facts);
 }
 
-/// Whether the same id is the same head in both: their models began as the same weights.
-bool same_heads(const ComparedRun& a, const ComparedRun& b, const RunDifferences& differences) {
+/// Whether a difference in configuration leaves the weights that training starts from, and what it sees, as they are.
+bool keeps_training_data(const std::string& line) {
+  if (!line.starts_with("data.")) return true;
+  for (const char* harmless : {"data.path:", "data.limit.score:", "data.limit.select:", "data.limit.report:",
+                               "data.splits.score:", "data.splits.select:", "data.splits.report:"})
+    if (line.starts_with(harmless)) return true;  // files are compared by what they hold, among the inputs
+  return false;
+}
+
+/// Whether, seed by seed, the same id is the same head in both: their models began as the same weights.
+bool same_start(const ComparedRun& a, const ComparedRun& b, const RunDifferences& differences) {
   if (!a.record.facts || !b.record.facts || a.record.facts->blocks != b.record.facts->blocks) return false;
   const bool trained = a.record.facts->seeds_differ_in == SeedsDifferIn::training;
   const auto begins = [](const std::string& line, const char* prefix) { return line.rfind(prefix, 0) == 0; };
   for (const std::string& line : differences.config)
-    if (begins(line, "model.") && !begins(line, "model.path")) return false;
+    if ((begins(line, "model.") && !begins(line, "model.path")) || (trained && !keeps_training_data(line)))
+      return false;
   for (const std::string& line : differences.inputs)
     if (begins(line, "model") || (trained && begins(line, "data"))) return false;
-  return !trained || recorded_seeds(a.record) == recorded_seeds(b.record);
+  return true;
+}
+
+/// The same for what a run shows of all its seeds together.
+bool same_heads(const ComparedRun& a, const ComparedRun& b) {
+  return a.record.facts->seeds_differ_in != SeedsDifferIn::training ||
+         recorded_seeds(a.record) == recorded_seeds(b.record);
+}
+
+/// How far a method's ranking agrees with itself on two halves of the examples; nothing where that was not measured.
+std::optional<double> own_agreement(const ComparedRun& run, const ScoreKey& key) {
+  for (const AgreementRow& row : run.agreement)
+    if (row.comparison == "halves" && row.kind == "all" && row.statistic == "spearman" && row.method_a == key.method &&
+        row.seed_a == key.seed)
+      return row.value;
+  return std::nullopt;
 }
 
 std::vector<double> values_of(const Repetitions& repetitions) {
@@ -92,6 +116,7 @@ void add_to_mean(std::optional<double>& mean, const std::optional<double>& value
 
 std::vector<RankingAgreement> rankings_of(const ComparedRun& a, const ComparedRun& b, size_t run) {
   std::map<std::string, RankingAgreement> methods;
+  std::map<std::string, int64_t> with_ceiling;
   for (const auto& [key, score] : a.record.scores) {
     if (!key.sweep.empty() || key.draw != 0 || is_random(a.record, key.method)) continue;
     const auto other = b.record.scores.find(key);
@@ -107,28 +132,28 @@ std::vector<RankingAgreement> rankings_of(const ComparedRun& a, const ComparedRu
     add_to_mean(ranking.spearman, spearman(x, y), ranking.seeds);
     add_to_mean(ranking.kendall, kendall_tau_b(x, y), ranking.seeds);
     add_to_mean(ranking.topk, topk_jaccard(x, y, ranking.k), ranking.seeds);
+    const std::optional<double> own = own_agreement(a, key), others = own_agreement(b, key);
+    if (own && others) add_to_mean(ranking.ceiling, std::min(*own, *others), ++with_ceiling[key.method]);
   }
   std::vector<RankingAgreement> list;
-  for (auto& [method, ranking] : methods) list.push_back(std::move(ranking));
+  for (auto& [method, ranking] : methods) {
+    if (with_ceiling[method] != ranking.seeds) ranking.ceiling.reset();  // of other seeds than the agreement
+    list.push_back(std::move(ranking));
+  }
   return list;
 }
 
 /// Over the rows that a test was possible for.
 void set_q(std::vector<CompareRow>& rows, size_t run) {
-  // The unpruned model stands in every curve, and equal masks in several: one comparison, counted once.
-  using Comparison = std::tuple<std::string, double, double, double>;
-  std::map<Comparison, size_t> places;
-  std::vector<double> p;
-  std::vector<std::pair<CompareRow*, size_t>> tested;
+  TestFamily tests;
   for (CompareRow& row : rows) {
     if (!row.changes[run] || !row.changes[run]->p) continue;
-    const Comparison one{metric_of_key(row.key), row.values[0]->value, row.values[run]->value, *row.changes[run]->p};
-    const auto [place, fresh] = places.emplace(one, p.size());
-    if (fresh) p.push_back(*row.changes[run]->p);
-    tested.emplace_back(&row, place->second);
+    const double p = *row.changes[run]->p;
+    // The unpruned model stands in every curve, and equal masks in several: one comparison, counted once.
+    tests.add(p, row.q[run],
+              fmt::format("{} {} {} {}", metric_of_key(row.key), row.values[0]->value, row.values[run]->value, p));
   }
-  const std::vector<double> q = benjamini_hochberg(p);
-  for (const auto& [row, place] : tested) row->q[run] = q[place];
+  tests.correct();
 }
 
 }  // namespace
@@ -156,10 +181,11 @@ RunComparison compare_runs(const std::vector<std::string>& folders) {
     run.metrics = keyed_metrics(run.record, run.agreement);  // points into the record, which stays where it is now
     for (const auto& [key, metric] : run.metrics) keys.insert(key);
   }
-  std::vector<bool> heads_shared = {true};
+  std::vector<bool> heads_shared = {true}, started_alike = {true};
   for (size_t i = 1; i < comparison.runs.size(); ++i) {
     comparison.differences.push_back(diff_runs(folders[0], folders[i]));
-    heads_shared.push_back(same_heads(comparison.runs[0], comparison.runs[i], comparison.differences.back()));
+    started_alike.push_back(same_start(comparison.runs[0], comparison.runs[i], comparison.differences.back()));
+    heads_shared.push_back(started_alike[i] && same_heads(comparison.runs[0], comparison.runs[i]));
   }
   for (const std::string& key : keys) {
     CompareRow row;
@@ -178,7 +204,8 @@ RunComparison compare_runs(const std::vector<std::string>& folders) {
   for (size_t i = 1; i < comparison.runs.size(); ++i) {
     set_q(comparison.rows, i);
     comparison.heads_shared.push_back(heads_shared[i]);
-    if (!heads_shared[i]) continue;
+    comparison.started_alike.push_back(started_alike[i]);
+    if (!started_alike[i]) continue;
     for (RankingAgreement& ranking : rankings_of(comparison.runs[0], comparison.runs[i], i))
       comparison.rankings.push_back(std::move(ranking));
   }

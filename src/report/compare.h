@@ -40,6 +40,9 @@ struct RankingAgreement {
   std::string method;
   size_t run = 0;                                 // against the first
   std::optional<double> spearman, kendall, topk;  // mean over the seeds that both have
+  /// What spearman could have been at most: the lower of how far either run's ranking agrees with itself on two halves
+  /// of its examples, mean over the same seeds. Absent where a seed lacks it.
+  std::optional<double> ceiling;
   int64_t k = 0, heads = 0, seeds = 0;
 };
 
@@ -47,7 +50,8 @@ struct RunComparison {
   std::vector<ComparedRun> runs;
   std::vector<CompareRow> rows;             // by key
   std::vector<RunDifferences> differences;  // of each later run from the first
-  std::vector<bool> heads_shared;           // of each later run with the first: a head's id means the same in both
+  std::vector<bool> started_alike;          // of each later run with the first: the same seed began as the same weights
+  std::vector<bool> heads_shared;           // and the seeds are the same: a head's id means the same in both
   std::vector<RankingAgreement> rankings;
 };
 

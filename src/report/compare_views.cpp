@@ -116,27 +116,38 @@ void add_metrics(std::vector<DocBlock>& blocks, const RunComparison& comparison,
   notes.push_back(tested == 0 ? "No test was possible, so nothing is starred."
                               : fmt::format("* {} of {}: q < 0.05 ({}, Benjamini-Hochberg over the rows).", starred,
                                             tested, join(names, ", ")));
-  for (size_t i = 0; i < comparison.heads_shared.size(); ++i)
-    if (!comparison.heads_shared[i])
+  for (size_t i = 0; i < comparison.heads_shared.size(); ++i) {
+    if (!comparison.started_alike[i])
       notes.push_back(
           fmt::format("A and {} did not begin as the same weights, so head ids of one mean nothing to the "
                       "other: single heads and rankings are not compared.",
                       run_letter(i + 1)));
+    else if (!comparison.heads_shared[i])
+      notes.push_back(
+          fmt::format("A and {} have other seeds, which are other models: single heads are not compared, and rankings "
+                      "only over the seeds that both have.",
+                      run_letter(i + 1)));
+  }
   blocks.push_back(list_block(notes));
 }
 
 void add_rankings(std::vector<DocBlock>& blocks, const RunComparison& comparison) {
   if (comparison.rankings.empty()) return;
   blocks.push_back(heading_block("Rank agreement of the scores"));
-  TextRows rows = {
-      {"method", "runs", "Spearman's rho", "Kendall's tau-b", "same half of the heads (Jaccard)", "heads", "seeds"}};
+  TextRows rows = {{"method", "runs", "Spearman's rho", "ceiling of rho", "Kendall's tau-b",
+                    "same half of the heads (Jaccard)", "heads", "seeds"}};
   const auto cell = [](const std::optional<double>& value) {
     return value ? fmt::format("{:.3f}", *value) : "undefined";
   };
   for (const RankingAgreement& ranking : comparison.rankings)
-    rows.push_back({ranking.method, "A, " + run_letter(ranking.run), cell(ranking.spearman), cell(ranking.kendall),
-                    cell(ranking.topk), std::to_string(ranking.heads), std::to_string(ranking.seeds)});
+    rows.push_back({ranking.method, "A, " + run_letter(ranking.run), cell(ranking.spearman),
+                    ranking.ceiling ? cell(ranking.ceiling) : "-", cell(ranking.kendall), cell(ranking.topk),
+                    std::to_string(ranking.heads), std::to_string(ranking.seeds)});
   blocks.push_back(table_block(std::move(rows), 2));
+  blocks.push_back(
+      paragraph_block("Means over the seeds that both runs have. Ceiling: the lower of how far either run's ranking "
+                      "agrees with itself on two halves of its examples; a rho near it says no more than that both are "
+                      "as stable as they are."));
 }
 
 Json change_json_of(const std::optional<Difference>& change, const std::optional<double>& q) {
@@ -194,6 +205,7 @@ Json comparison_json(const RunComparison& comparison) {
     json["rankings"].push_back({{"method", one.method},
                                 {"run", one.run},
                                 {"spearman", number(one.spearman)},
+                                {"ceiling", number(one.ceiling)},
                                 {"kendall_tau_b", number(one.kendall)},
                                 {"topk_jaccard", number(one.topk)},
                                 {"k", one.k},

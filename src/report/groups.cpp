@@ -7,6 +7,7 @@
 #include <set>
 #include <tuple>
 
+#include "core/text.h"
 #include "report/repetitions.h"
 #include "report/text_table.h"
 #include "stats/tests.h"
@@ -88,29 +89,23 @@ void finish(const Record& record, PointGroup& group) {
 }
 
 /// Sets q of one family: every p among the groups that remove a head; groups of the same masks count once.
-void set_q(std::vector<PointGroup*> family) {
-  using Masks = std::vector<std::string>;
+void set_q(const std::vector<PointGroup*>& family) {
   std::set<std::string> names;
   for (const PointGroup* group : family)
     for (const MetricSummary& metric : group->metrics) names.insert(metric.name);
   for (const std::string& name : names) {
-    std::map<Masks, size_t> places;
-    std::vector<double> p;
-    std::vector<std::pair<MetricSummary*, size_t>> marked;
+    TestFamily tests;
     for (PointGroup* group : family) {
       const auto metric = std::find_if(group->metrics.begin(), group->metrics.end(),
                                        [&](const MetricSummary& one) { return one.name == name; });
       if (metric == group->metrics.end() || group->first().spec.heads_removed == 0) continue;
       if (!metric->difference || !metric->difference->p) continue;
-      Masks masks;
+      std::vector<std::string> masks;
       for (const PointResult* member : group->members) masks.push_back(member->mask);
       const bool known = std::find(masks.begin(), masks.end(), "") == masks.end();
-      const auto [place, fresh] = places.emplace(std::move(masks), p.size());
-      marked.emplace_back(&*metric, fresh || !known ? p.size() : place->second);
-      if (fresh || !known) p.push_back(*metric->difference->p);
+      tests.add(*metric->difference->p, metric->q, known ? join(masks, " ") : "");
     }
-    const std::vector<double> q = benjamini_hochberg(p);
-    for (const auto& [metric, place] : marked) metric->q = q[place];
+    tests.correct();
   }
 }
 
@@ -239,7 +234,7 @@ std::vector<CurveGroup> curve_groups(const Record& record) {
       finish(record, group);
       family.push_back(&group);
     }
-    set_q(std::move(family));
+    set_q(family);
     for (auto& [removed, group] : points) curve.points.push_back(std::move(group));
     curves.push_back(std::move(curve));
   }
@@ -272,7 +267,7 @@ std::vector<PointGroup> sensitivity_groups(const Record& record) {
       finish(record, group);
       family.push_back(&group);
     }
-    set_q(std::move(family));
+    set_q(family);
     for (auto& [row, group] : rows) groups.push_back(std::move(group));
   }
   return groups;
@@ -307,7 +302,7 @@ std::map<std::pair<std::string, std::string>, double> point_q(const Record& reco
   for (auto& [key, points] : families) {
     std::vector<PointGroup*> family;
     for (auto& [id, point] : points) family.push_back(&point);
-    set_q(std::move(family));
+    set_q(family);
     for (const auto& [id, point] : points)
       for (const MetricSummary& metric : point.metrics)
         if (metric.q) all[{id, metric.name}] = *metric.q;
@@ -355,7 +350,7 @@ std::vector<MaskList> mask_lists(const Record& record) {
     }
     std::vector<PointGroup*> family;
     for (PointGroup& group : list.points) family.push_back(&group);
-    set_q(std::move(family));
+    set_q(family);
     lists.push_back(std::move(list));
   }
   return lists;

@@ -47,18 +47,6 @@ const PointGroup* at(const CurveGroup& curve, int64_t removed) {
   return nullptr;
 }
 
-void set_q(std::vector<MethodPair>& pairs) {
-  std::vector<double> p;
-  std::vector<MethodPair*> tested;
-  for (MethodPair& pair : pairs) {
-    if (!pair.difference.p) continue;
-    p.push_back(*pair.difference.p);
-    tested.push_back(&pair);
-  }
-  const std::vector<double> q = benjamini_hochberg(p);
-  for (size_t i = 0; i < q.size(); ++i) tested[i]->q = q[i];
-}
-
 }  // namespace
 
 std::vector<MethodPair> method_pairs(const Record& record, const Sweep& sweep, const std::string& metric) {
@@ -86,7 +74,10 @@ std::vector<MethodPair> method_pairs(const Record& record, const Sweep& sweep, c
       }
     }
   }
-  set_q(pairs);
+  TestFamily tests;
+  for (MethodPair& pair : pairs)
+    if (pair.difference.p) tests.add(*pair.difference.p, pair.q);
+  tests.correct();
   return pairs;
 }
 

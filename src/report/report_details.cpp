@@ -75,7 +75,7 @@ TextRows timing_rows(const Record& record) {
   const std::vector<TimingSummary> timings = timing_summaries(record);
   TextRows rows;
   if (timings.empty()) return rows;
-  rows.push_back({"form", "removed", "batch", "tokens", "ms, median [fastest, slowest]", "examples/s", "speed",
+  rows.push_back({"form", "removed", "mask", "batch", "tokens", "ms, median [fastest, slowest]", "examples/s", "speed",
                   "attention FLOPs", "parameters"});
   for (const TimingSummary& timing : timings) {
     const Spread& spread = timing.seconds_per_batch;
@@ -83,7 +83,8 @@ TextRows timing_rows(const Record& record) {
     const PointResult* base = point == nullptr ? nullptr : record.base(point->spec);
     const bool masked = timing.result->form == "masked";
     rows.push_back({timing.result->form, point == nullptr ? "-" : fmt::format("{:.3g}", point->fraction),
-                    std::to_string(timing.result->batch_size), std::to_string(timing.result->sequence_length),
+                    timed_mask_text(record, timing), std::to_string(timing.result->batch_size),
+                    std::to_string(timing.result->sequence_length),
                     fmt::format("{:.3g} [{:.3g}, {:.3g}]", 1e3 * spread.median, 1e3 * spread.min, 1e3 * spread.max),
                     fmt::format("{:.0f}", timing.examples_per_second.median),
                     timing.speed ? fmt::format("{:.2f}x", *timing.speed) : "-",

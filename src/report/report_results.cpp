@@ -90,7 +90,10 @@ std::string outcome_line(const ReportInput& input) {
   if (!summary) return "Came out: nothing yet, the unpruned model has not been evaluated.";
   std::string text = fmt::format("Came out: unpruned {} {}.", metric, estimate_text(summary->estimate));
   const std::vector<Sweep> sweeps = sweeps_of(record);
-  for (size_t i = 0; i < std::min<size_t>(sweeps.size(), 2); ++i) text += sweep_outcome(input, sweeps[i], metric);
+  const size_t shown = std::min<size_t>(sweeps.size(), 2);
+  for (size_t i = 0; i < shown; ++i) text += sweep_outcome(input, sweeps[i], metric);
+  if (sweeps.size() > shown)
+    text += fmt::format(" {} more: their tables stand below.", count_text(std::ssize(sweeps) - 2, "sweep"));
   return text;
 }
 

@@ -23,14 +23,17 @@ std::string method_cell(const MetricSummary* metric) {
   return estimate_text(metric->estimate) + (metric->significant() ? "*" : " ");
 }
 
-/// The intact model trained as long as the point that lacks so many heads; empty where that is not trained.
+/// The intact model trained as long as the points that lack so many heads; empty where that is not trained. Every curve
+/// is asked, since the first may lack a point that failed.
 std::string trained_cell(const Sweep& sweep, int64_t removed, const std::string& metric) {
-  for (const PointGroup& point : sweep.any().points) {
-    if (point.first().spec.heads_removed != removed) continue;
-    for (const PointGroup& trained : sweep.trained)
-      if (trained.first().step == point.first().step)
-        if (const MetricSummary* summary = trained.metric(metric)) return estimate_text(summary->estimate);
-  }
+  std::set<int64_t> steps;
+  for (const auto* list : {&sweep.curves, &sweep.controls})
+    for (const CurveGroup& curve : *list)
+      for (const PointGroup& point : curve.points)
+        if (point.first().spec.heads_removed == removed) steps.insert(point.first().step);
+  for (const PointGroup& trained : sweep.trained)
+    if (steps.contains(trained.first().step))
+      if (const MetricSummary* summary = trained.metric(metric)) return estimate_text(summary->estimate);
   return "-";
 }
 

@@ -9,6 +9,7 @@
 #include "report/areas.h"
 #include "report/groups.h"
 #include "report/heat_map.h"
+#include "report/repetitions.h"
 
 namespace headprune {
 namespace {
@@ -29,22 +30,34 @@ void add_progress(EventFile& file, const CurveGroup& curve, double now) {
   }
 }
 
+void add_estimate(EventFile& file, const EventPlace& place, const std::string& tag, const Estimate& estimate) {
+  file.scalar(tag, place, estimate.value);
+  if (!estimate.ci95) return;
+  file.scalar(tag + "_lo", place, (*estimate.ci95)[0]);
+  file.scalar(tag + "_hi", place, (*estimate.ci95)[1]);
+}
+
 void add_curve_scalars(EventFile& file, const Record& record, double now) {
   const std::vector<CurveGroup> curves = curve_groups(record);
   if (!curves.empty()) add_progress(file, curves.front(), now);
+  std::set<std::string> sweeps;
   for (const CurveGroup& curve : curves) {
-    for (const PointGroup& point : curve.points) {
-      const PointResult& first = point.first();
-      const EventPlace place{now, first.spec.heads_removed};
-      for (const MetricSummary& metric : point.metrics) {
-        const std::string tag = sweep_tag(curve, metric.name);
-        file.scalar(tag, place, metric.estimate.value);
-        if (!metric.estimate.ci95) continue;
-        file.scalar(tag + "_lo", place, (*metric.estimate.ci95)[0]);
-        file.scalar(tag + "_hi", place, (*metric.estimate.ci95)[1]);
-      }
-    }
+    sweeps.insert(curve.sweep);
+    for (const PointGroup& point : curve.points)
+      for (const MetricSummary& metric : point.metrics)
+        add_estimate(file, {now, point.first().spec.heads_removed}, sweep_tag(curve, metric.name), metric.estimate);
   }
+  // The step of a control is its fine-tuning steps, of a mask the heads that it removes.
+  for (const std::string& sweep : sweeps)
+    for (const PointGroup& point : control_groups(record, sweep))
+      for (const MetricSummary& metric : point.metrics)
+        add_estimate(file, {now, *point.first().spec.control_steps}, fmt::format("control/{}/{}", sweep, metric.name),
+                     metric.estimate);
+  for (const MaskList& list : mask_lists(record))
+    for (const PointGroup& point : list.points)
+      for (const MetricSummary& metric : point.metrics)
+        add_estimate(file, {now, point.first().spec.heads_removed},
+                     fmt::format("mask/{}/{}/{}", list.sweep, point.first().spec.name, metric.name), metric.estimate);
 }
 
 /// The change that each head alone makes to the headline metric; the step is the head.
@@ -60,16 +73,18 @@ void add_sensitivity_scalars(EventFile& file, const Record& record, double now) 
   }
 }
 
-/// One picture a method: layers down, heads across, of the first seed and draw.
+/// One picture a method, and a seed where seeds have models of their own: layers down, heads across, of the first draw.
 void add_scores(EventFile& file, const Record& record, double now) {
   std::set<std::string> seen;
+  const bool by_seed = seeds_differ(record) && recorded_seeds(record).size() > 1;
   for (const auto& [key, score] : record.scores) {
-    if (!key.sweep.empty() || score.blocks.empty() || !seen.insert(key.method).second) continue;
+    const std::string seed = by_seed ? fmt::format("seed-{}/", key.seed) : "";
+    if (!key.sweep.empty() || score.blocks.empty() || !seen.insert(seed + key.method).second) continue;
     double low = 0, high = 0;
     int64_t columns = 0;
     bool first = true;
     for (const auto& [id, block] : score.blocks) {
-      file.histogram(fmt::format("importance/{}/{}", key.method, to_string(id)), {now, 0}, block.scores);
+      file.histogram(fmt::format("{}importance/{}/{}", seed, key.method, to_string(id)), {now, 0}, block.scores);
       for (size_t i = 0; i < block.scores.size(); ++i) {
         columns = std::max(columns, block.heads[i] + 1);
         low = first ? block.scores[i] : std::min(low, block.scores[i]);
@@ -90,7 +105,7 @@ void add_scores(EventFile& file, const Record& record, double now) {
       }
       ++row;
     }
-    file.image("importance/heatmap/" + key.method, {now, 0}, pixels);
+    file.image(fmt::format("{}importance/heatmap/{}", seed, key.method), {now, 0}, pixels);
   }
 }
 

@@ -124,13 +124,13 @@ class Summary {
     if (timings.empty()) return;
     heading("Timing");
     out_ += " of a forward pass, median [fastest, slowest]\n";
-    TextRows rows = {{"form", "removed", "method", "batch", "length", "ms", "examples/s", "speed"}};
+    TextRows rows = {{"form", "removed", "mask", "batch", "length", "ms", "examples/s", "speed"}};
     for (const TimingSummary& timing : timings) {
       const Spread& spread = timing.seconds_per_batch;
       const PointSpec spec = timing.point == nullptr ? PointSpec() : timing.point->spec;
       rows.push_back({timing.result->form,
                       timing.point == nullptr ? "-" : fraction_text(spec.heads_removed, timing.point->heads_total),
-                      spec.method, std::to_string(timing.result->batch_size),
+                      timed_mask_text(record_, timing), std::to_string(timing.result->batch_size),
                       std::to_string(timing.result->sequence_length),
                       fmt::format("{} [{}, {}]", ms_text(spread.median), ms_text(spread.min), ms_text(spread.max)),
                       fmt::format("{:.0f}", timing.examples_per_second.median),

@@ -1,8 +1,12 @@
 #include "report/timing.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <tuple>
 
+#include "core/text.h"
+#include "report/groups.h"
 #include "stats/intervals.h"
 
 namespace headprune {
@@ -57,6 +61,16 @@ std::vector<TimingSummary> timing_summaries(const Record& record) {
   std::stable_sort(summaries.begin(), summaries.end(),
                    [](const TimingSummary& a, const TimingSummary& b) { return sort_key(a) < sort_key(b); });
   return summaries;
+}
+
+std::string timed_mask_text(const Record& record, const TimingSummary& timing) {
+  if (timing.point == nullptr) return "-";
+  const PointSpec& spec = timing.point->spec;
+  std::vector<std::string> parts;
+  if (!spec.method.empty() || !spec.name.empty()) parts.push_back(spec.name.empty() ? spec.method : spec.name);
+  if (spec.draw && is_random(record, spec.method)) parts.push_back(fmt::format("draw {}", *spec.draw));
+  if (recorded_seeds(record).size() > 1) parts.push_back(fmt::format("seed {}", spec.seed));
+  return join(parts, ", ");
 }
 
 std::string sides_sentence(const Record& record) {

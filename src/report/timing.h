@@ -28,6 +28,10 @@ struct TimingSummary {
 /// are left out.
 std::vector<TimingSummary> timing_summaries(const Record& record);
 
+/// Which mask was timed, and of which seed's model where there are several: "gradient_l1", "random, draw 2, seed 1",
+/// "mask_2", for the intact model "seed 1" or nothing.
+std::string timed_mask_text(const Record& record, const TimingSummary& timing);
+
 /// What a length means for a model that reads two texts, to be put after other sentences; empty for others.
 std::string sides_sentence(const Record& record);
 

@@ -142,8 +142,7 @@ CheckedExperiment check_experiment(const Experiment& experiment, const std::file
 
 std::string out_of_memory_text(const Experiment& experiment, const Dataset& dataset, const std::string& stage) {
   Longest longest;
-  for (const auto& split : {dataset.train, dataset.score, dataset.select, dataset.report})
-    if (split) longest.look_at(*split);
+  for (const UsedSplit& used : dataset.used_splits()) longest.look_at(*used.split);
   return fmt::format(
       "memory ran out in stage {}: the longest example is {}; set data.max_length, lower score.batch_size{} or "
       "runtime.memory_mb, or give the process more memory",

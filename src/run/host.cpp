@@ -319,7 +319,10 @@ void record_importance(Workspace& workspace, const ScoreKey& key, const Importan
     }
     workspace.journal.score(row);
   }
-  for (const std::string& warning : importance.warnings) workspace.journal.warn({"tied_scores", warning});
+  std::string where;
+  if (workspace.experiment.seeds.size() > 1) where += fmt::format("seed {}: ", key.seed);
+  if (!key.sweep.empty()) where += fmt::format("sweep {}, step {}: ", key.sweep, key.step);
+  for (const std::string& warning : importance.warnings) workspace.journal.warn({"tied_scores", where + warning});
   done.direction = direction_text(workspace.method(key.method));
   done.ties = importance.ties;
   done.examples = importance.examples;

@@ -94,6 +94,22 @@ std::vector<double> benjamini_hochberg(std::span<const double> p) {
   return q;
 }
 
+void TestFamily::add(double p, std::optional<double>& q, const std::string& comparison) {
+  const auto known = comparison.empty() ? places_.end() : places_.find(comparison);
+  if (known != places_.end()) {
+    rows_.emplace_back(&q, known->second);
+    return;
+  }
+  if (!comparison.empty()) places_[comparison] = p_.size();
+  rows_.emplace_back(&q, p_.size());
+  p_.push_back(p);
+}
+
+void TestFamily::correct() const {
+  const std::vector<double> q = benjamini_hochberg(p_);
+  for (const auto& [row, place] : rows_) *row = q[place];
+}
+
 double smallest_sign_flip_p(int64_t k) { return std::min(1.0, std::ldexp(2.0, -static_cast<int>(k))); }
 
 std::optional<double> sign_flip_p(std::span<const double> differences, Random random) {

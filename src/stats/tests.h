@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "core/random.h"
@@ -23,6 +25,21 @@ Difference paired_accuracy_difference(int64_t gained, int64_t lost, int64_t n);
 
 /// q values of Benjamini and Hochberg (1995), in the order of `p`; monotone in p, at most 1. Every p is in [0, 1].
 std::vector<double> benjamini_hochberg(std::span<const double> p);
+
+/// Tests whose p are corrected together: what is printed as one table. A comparison that stands in several rows counts
+/// once.
+class TestFamily {
+ public:
+  /// `q` is set by correct(), and must stay where it is until then. `comparison`: what is compared; empty: unlike every
+  /// other.
+  void add(double p, std::optional<double>& q, const std::string& comparison = "");
+  void correct() const;
+
+ private:
+  std::vector<double> p_;
+  std::vector<std::pair<std::optional<double>*, size_t>> rows_;  // q, and which p it comes of
+  std::map<std::string, size_t> places_;
+};
 
 /// Mean of b less that of a, independent of each other, with Welch's (1947) t interval and p, test "welch". Fewer than
 /// two values on a side, or no spread on both: delta alone.

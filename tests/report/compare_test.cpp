@@ -1,5 +1,7 @@
 #include "report/compare.h"
 
+#include "core/files.h"
+#include "record/run_folder.h"
 #include "report/fixture.h"
 #include "report/stored_run.h"
 #include "report/sweeps.h"
@@ -86,7 +88,7 @@ TEST_CASE("runs of other seeds are compared by Welch's test", "[compare]") {
   CHECK_FALSE(comparison.heads_shared[0]);
   CHECK(comparison.rankings.empty());
   CHECK_THAT(document_text(comparison_document(comparison, false), 200),
-             ContainsSubstring("did not begin as the same weights"));
+             ContainsSubstring("have other seeds, which are other models"));
 }
 
 TEST_CASE("runs on other test sets have no test, whatever their seeds and orders", "[compare]") {
@@ -169,4 +171,45 @@ TEST_CASE("areas over other fractions have no difference, and the comparison say
   const Sweep sweep = sweeps_of(comparison.runs[1].record).front();
   CHECK_THAT(areas_sentence(comparison.runs[1].record, sweep, "accuracy"),
              ContainsSubstring("from fraction 0 to 0.5:") && ContainsSubstring("(over 0 to 1)"));
+}
+
+TEST_CASE("rankings are compared over the seeds that both runs have, beside the ceiling of either", "[compare]") {
+  const TestFolder folder;
+  Record one = one_seed(), both = two_seeds();
+  for (Record* record : {&one, &both})
+    for (auto& [key, score] : record->scores) {
+      if (key.method != "gradient_l1") continue;
+      // 1 4 2 3 against 2 4 3 1: rho 0.4; against itself 1.
+      const bool stable = record == &both;
+      score.blocks.at({Kind::encoder, 0}).halves = {std::vector<double>{1, 4},
+                                                    stable ? std::vector<double>{1, 4} : std::vector<double>{2, 4}};
+      score.blocks.at({Kind::encoder, 1}).halves = {std::vector<double>{2, 3},
+                                                    stable ? std::vector<double>{2, 3} : std::vector<double>{3, 1}};
+    }
+  one.facts->seeds = {1};
+  store_run(folder / "a", one);
+  store_run(folder / "b", both);
+  const RunComparison comparison = compare_runs({(folder / "a").string(), (folder / "b").string()});
+  CHECK(comparison.started_alike[0]);
+  CHECK_FALSE(comparison.heads_shared[0]);
+  REQUIRE(comparison.rankings.size() == 2);
+  CHECK(comparison.rankings[0].seeds == 1);
+  CHECK(comparison.rankings[0].spearman.value() == Approx(1));
+  CHECK(comparison.rankings[0].ceiling.value() == Approx(0.4));
+  CHECK_FALSE(comparison.rankings[1].ceiling);  // output_l2 kept no halves
+  CHECK_THAT(document_text(comparison_document(comparison, false), 200),
+             ContainsSubstring("ceiling of rho") && ContainsSubstring("only over the seeds that both have"));
+}
+
+TEST_CASE("models trained on data generated otherwise share no heads", "[compare]") {
+  const TestFolder folder;
+  for (const char* run : {"a", "b", "c"}) store_run(folder / run, one_seed());
+  write_file(folder / "a" / kConfig, "name: toy\ndata: {type: synthetic, noise: 0.1, limit: {score: 100}}\n");
+  write_file(folder / "b" / kConfig, "name: toy\ndata: {type: synthetic, noise: 0.2, limit: {score: 100}}\n");
+  write_file(folder / "c" / kConfig, "name: toy\ndata: {type: synthetic, noise: 0.1, limit: {score: 50}}\n");
+  const auto path = [&](const char* run) { return (folder / run).string(); };
+  const RunComparison comparison = compare_runs({path("a"), path("b"), path("c")});
+  CHECK_FALSE(comparison.heads_shared[0]);  // other texts to learn from
+  CHECK(comparison.heads_shared[1]);        // other texts to score on
+  for (const RankingAgreement& ranking : comparison.rankings) CHECK(ranking.run == 2);
 }

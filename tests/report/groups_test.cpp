@@ -177,6 +177,22 @@ TEST_CASE("masks listed by hand are rows of their own under their names, not dra
   for (const CurveGroup& curve : curve_groups(record)) CHECK(curve.sweep != "mine");
 }
 
+TEST_CASE("the intact model trained as long stands beside points that the first method lacks", "[groups]") {
+  Record record = one_seed();
+  PointSpec control;
+  control.seed = 1;
+  control.sweep = control.rule = "one_shot";
+  control.control_steps = 40;
+  PointResult trained = point("c1", control, {0.93, 0.4, 0.03, 0.5});
+  trained.step = 1;
+  record.points["c1"] = trained;
+  record.points.erase("0000000000000003");  // gradient_l1 at half failed; random has that row
+  const TextRows rows = sweep_rows(sweeps_of(record).front(), "accuracy");
+  REQUIRE(rows[0].back() == "intact, trained");
+  CHECK_THAT(rows[2].back(), ContainsSubstring("0.93"));
+  CHECK(rows[1].back() == "-");
+}
+
 TEST_CASE("draws are averaged within a seed first", "[groups]") {
   const Record record = two_seeds();
   const std::vector<CurveGroup> groups = curve_groups(record);

@@ -91,3 +91,31 @@ TEST_CASE("seeds have logs of their own", "[tensorboard]") {
   CHECK(count(events_in(run / "tb"), "train/loss") == 0);
   CHECK(count(events_in(run / "tb"), "custom_scalars__config__") == 1);
 }
+
+TEST_CASE("heads of several models have a picture each, masks and controls their values", "[tensorboard]") {
+  const TestFolder folder;
+  const auto results = [&](const char* name, const Record& record) {
+    store_run(folder / name, record);
+    EventFile file(0);
+    add_results(file, read_report_input(folder / name, read_record(folder / name)));
+    return file.bytes();
+  };
+  const std::string both = results("both", two_seeds());
+  for (const char* seed : {"seed-1/", "seed-2/"})
+    CHECK(count(both, std::string(seed) + "importance/heatmap/gradient_l1") == 1);
+  Record record = one_seed();
+  PointSpec mask = sweep_spec(1, "", 0, 1), control;
+  mask.draw.reset();
+  mask.sweep = mask.rule = "from_file";
+  mask.name = "no_first";
+  record.points["m"] = point("m", mask, {0.7, 0.5, -0.2, 0.01});
+  control.seed = 1;
+  control.sweep = control.rule = "one_shot";
+  control.control_steps = 40;
+  record.points["c"] = point("c", control, {0.93, 0.4, 0.03, 0.5});
+  const std::string one = results("one", record);
+  CHECK(count(one, "seed-1/importance") == 0);
+  CHECK(count(one, "importance/heatmap/gradient_l1") == 1);
+  CHECK(count(one, "mask/from_file/no_first/accuracy_lo") == 1);
+  CHECK(count(one, "control/one_shot/accuracy_lo") == 1);
+}

@@ -73,6 +73,17 @@ TEST_CASE("q values agree with statsmodels and keep the order of p", "[stats]") 
   const std::vector<double> expected = {0.035, 0.056, 0.056, 0.035, 0.6416666666666667, 0.056, 0.9};
   REQUIRE(q.size() == expected.size());
   for (size_t i = 0; i < q.size(); ++i) CHECK(q[i] == Approx(expected[i]).epsilon(1e-12));
+  TestFamily family;
+  std::optional<double> same[2], others[2], alone;
+  family.add(0.01, same[0], "a");
+  family.add(0.01, same[1], "a");
+  family.add(0.04, others[0]);
+  family.add(0.04, others[1]);
+  family.add(0.5, alone, "b");
+  family.correct();
+  CHECK((*same[0] == Approx(0.04) && *same[1] == Approx(0.04)));  // 0.01 of four tests
+  CHECK((*others[0] == Approx(0.16 / 3) && *others[1] == Approx(0.16 / 3)));
+  CHECK(*alone == Approx(0.5));
   CHECK(benjamini_hochberg({}).empty());
   CHECK(benjamini_hochberg(std::vector<double>{1.0, 1.0}) == std::vector<double>{1.0, 1.0});
 }
