@@ -16,7 +16,7 @@ namespace {
 
 using Names = std::set<std::string>;
 
-std::string document(const std::string& name) { return read_file(fs::path(HEADPRUNE_SOURCE_DIR) / "docs" / name); }
+std::string document(const std::string& name) { return read_file(fs::path(HEADPRUNE_SOURCE_DIR) / name); }
 
 /// The lines under a heading, up to the next one.
 std::vector<std::string> section(const std::string& name, const std::string& heading) {
@@ -48,7 +48,7 @@ std::vector<Names> tables(const std::vector<std::string>& lines) {
   return found;
 }
 
-Names first_table(const std::string& heading) { return tables(section("definitions.md", heading)).at(0); }
+Names first_table(const std::string& heading) { return tables(section("docs/definitions.md", heading)).at(0); }
 
 Json output_of(const std::vector<std::string>& arguments) {
   const TestFolder folder;
@@ -88,9 +88,9 @@ TEST_CASE("docs/formats.md has the exit codes and sections of the program", "[cl
   Names codes;
   for (std::sregex_iterator match(source.begin(), source.end(), code), end; match != end; ++match)
     codes.insert((*match)[1]);
-  CHECK(tables(section("formats.md", "2. Command line")).at(1) == codes);
+  CHECK(tables(section("docs/formats.md", "2. Command line")).at(1) == codes);
 
-  std::string sections = join(section("formats.md", "3. Experiment YAML"), "\n");
+  std::string sections = join(section("docs/formats.md", "3. Experiment YAML"), "\n");
   sections = sections.substr(sections.find("Sections: `") + 11);
   const std::string named = sections.substr(0, sections.find('`'));
   Names documented;
@@ -104,7 +104,7 @@ TEST_CASE("docs/formats.md has the exit codes and sections of the program", "[cl
 
 TEST_CASE("docs/formats.md has the columns, metric keys and events of a run", "[cli][docs]") {
   const fs::path run = finished_run();
-  const std::vector<std::string> lines = section("formats.md", "8. CSV files");
+  const std::vector<std::string> lines = section("docs/formats.md", "8. CSV files");
   Names documented, written;
   for (size_t i = 0; i + 3 < lines.size(); ++i) {
     if (!lines[i].ends_with(".csv") || lines[i + 2] != "```") continue;
@@ -117,8 +117,8 @@ TEST_CASE("docs/formats.md has the columns, metric keys and events of a run", "[
     if (entry.path().extension() == ".csv") written.insert(entry.path().filename().string());
   CHECK(documented == written);
 
-  Names families, events = tables(section("formats.md", "7. Run folder")).at(0);
-  for (const std::string& key : tables(section("formats.md", "1. Rules for every file")).at(0))
+  Names families, events = tables(section("docs/formats.md", "7. Run folder")).at(0);
+  for (const std::string& key : tables(section("docs/formats.md", "1. Rules for every file")).at(0))
     families.insert(key.substr(0, key.find('/')));
   const Json metrics = parse_json(read_file(run / "metrics.json"), "metrics.json");
   for (const auto& [key, value] : metrics.items()) {
