@@ -118,8 +118,8 @@ TEST_CASE("docs/formats.md has the columns, metric keys and events of a run", "[
   CHECK(documented == written);
 
   Names families, events = tables(section("docs/formats.md", "7. Run folder")).at(0);
-  for (const std::string& key : tables(section("docs/formats.md", "1. Rules for every file")).at(0))
-    families.insert(key.substr(0, key.find('/')));
+  const Names keys = tables(section("docs/formats.md", "1. Rules for every file")).at(0);
+  for (const std::string& key : keys) families.insert(key.substr(0, key.find('/')));
   const Json metrics = parse_json(read_file(run / "metrics.json"), "metrics.json");
   for (const auto& [key, value] : metrics.items()) {
     INFO(key);
