@@ -1,4 +1,7 @@
-// What comes with the program: parts in configs/, experiments that extend them, and what `init` makes of these.
+// What comes with the program: parts in configs/, experiments that extend them, what `init` makes of these, and the
+// words that a shell is offered.
+#include <algorithm>
+
 #include "cli/program.h"
 #include "core/text.h"
 #include "support/catch.h"
@@ -42,6 +45,18 @@ class Inputs {
   TestFolder folder_;
   std::vector<std::string> variables_;
 };
+
+std::vector<std::string> offered(const std::vector<std::string>& words) {
+  const TestFolder folder;
+  std::vector<std::string> arguments = {"complete", "--"};
+  arguments.insert(arguments.end(), words.begin(), words.end());
+  const Finished finished = headprune_in(folder.path(), arguments);
+  CHECK(finished.code == 0);
+  std::vector<std::string> found;
+  for (const std::string_view line : split(finished.out, '\n'))
+    if (!line.empty()) found.emplace_back(line);
+  return found;
+}
 
 }  // namespace
 
@@ -124,6 +139,25 @@ TEST_CASE("a name that does not come with the program is answered with the place
   CHECK_THAT(wrong.err,
              ContainsSubstring("the one that comes with headprune is 'headprune:configs/train/fine_tune.yaml'"));
   CHECK(inputs.headprune({"run", "headprune:experiments/none.yaml"}).code == 2);
+}
+
+TEST_CASE("shells are offered commands, options, keys and the names of plug-ins", "[cli]") {
+  using Words = std::vector<std::string>;
+  CHECK(offered({"va"}) == Words{"validate"});
+  const Words verbs = offered({""});
+  CHECK(std::find(verbs.begin(), verbs.end(), "run") != verbs.end());
+  CHECK(std::find(verbs.begin(), verbs.end(), "complete") == verbs.end());  // not for people
+  CHECK(offered({"config", "sh"}) == Words{"show"});
+  CHECK(offered({"run", "--unt"}) == Words{"--until"});
+  CHECK(offered({"runs", "ls", "--js"}) == Words{"--json"});
+  CHECK(offered({"run", "my.yaml", "train.learn"}) == Words{"train.learning_rate="});
+  CHECK(offered({"my.yaml", "sens"}) == Words{"sensitivity."});
+  CHECK(offered({"validate", "my.yaml", "model.type=g"}) == Words{"model.type=gpt2"});
+  CHECK(offered({"run", "my.yaml", "score.methods=[entropy,gra"}) == Words{"score.methods=[entropy,gradient_l1"});
+  CHECK(offered({"run", "my.yaml", "output.samples=t"}) == Words{"output.samples=true"});
+  CHECK(offered({"list", "sc"}) == Words{"scores"});
+  CHECK(offered({"run", "headprune:experiments/qu"}) == Words{"headprune:experiments/quickstart/experiment.yaml"});
+  CHECK(offered({"run", ""}).empty());  // files
 }
 
 }  // namespace headprune

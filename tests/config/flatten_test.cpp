@@ -1,6 +1,7 @@
-// Several files as one text.
+// Several files as one text, and the overrides that a shell is offered.
 #include "config/flatten.h"
 
+#include "config/complete.h"
 #include "support/catch.h"
 #include "support/folder.h"
 #include "zoo.h"
@@ -15,6 +16,12 @@ std::string flat(const fs::path& file, const std::vector<std::string>& order) {
   const ConfigLayers layers = read_layers(file, problems, environment);
   problems.throw_if_any();
   return flat_yaml(layers, order);
+}
+
+std::vector<std::string> offered(const std::string& word) {
+  Experiment untouched;
+  detail::BoundSection<Experiment> root(untouched);
+  return complete_override(root, word);
 }
 
 }  // namespace
@@ -48,6 +55,22 @@ TEST_CASE("one text means what the files mean", "[config]") {
                                      "train:\n  max_steps: null\n  freeze: []\n");
   const fs::path one = folder.write("one.yaml", flat(file, {}));
   CHECK(config_json(load_config<Experiment>(one).value) == config_json(load_config<Experiment>(file).value));
+}
+
+TEST_CASE("overrides go on step by step", "[config]") {
+  using Words = std::vector<std::string>;
+  CHECK(offered("tr") == Words{"train."});
+  CHECK(offered("train.max") == Words{"train.max_steps="});
+  CHECK(offered("train.lr_scheduler_type=co") ==
+        Words{"train.lr_scheduler_type=constant", "train.lr_scheduler_type=cosine"});
+  CHECK(offered("data.ty") == Words{"data.type="});
+  CHECK(offered("data.type=") == Words{"data.type=synthetic", "data.type=tsv"});
+  CHECK(offered("data.p") == Words{"data.path=", "data.pattern="});  // of every type
+  CHECK(offered("train.shuffle=") == Words{"train.shuffle=false", "train.shuffle=true"});
+  CHECK(offered("score.methods=ran").empty());  // a list begins with [
+  CHECK(offered("score.methods=[ran") == Words{"score.methods=[random"});
+  CHECK(offered("train.learning_rate=").empty());
+  CHECK(offered("nothing.").empty());
 }
 
 TEST_CASE("a shipped name is looked for from the executable's place", "[config]") {
