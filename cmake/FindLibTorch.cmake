@@ -64,7 +64,7 @@ endforeach()
 
 add_library(LibTorch::LibTorch INTERFACE IMPORTED)
 target_include_directories(LibTorch::LibTorch SYSTEM INTERFACE ${_overlay} ${_overlay}/torch/csrc/api/include)
-target_link_libraries(LibTorch::LibTorch INTERFACE -Wl,--no-as-needed ${_torch_libraries} -Wl,-rpath,${LibTorch_PREFIX}/lib)
+target_link_libraries(LibTorch::LibTorch INTERFACE -Wl,--no-as-needed ${_torch_libraries})
 
 # Headers and library must be of one release: the library's own version string is in libtorch_cpu.
 file(STRINGS ${LibTorch_PREFIX}/../torch/version.py _wheel_version REGEX "__version__ = '" LIMIT_COUNT 1)

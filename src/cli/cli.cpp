@@ -11,9 +11,6 @@ namespace headprune {
 
 namespace {
 
-const std::vector<std::string> kVerbs = {"run",  "validate", "init",    "list",  "config",   "inspect",
-                                         "runs", "report",   "compare", "check", "baseline", "export"};
-
 std::string version_text() {
   const ToolInfo tool = tool_info();
   return fmt::format("headprune {} (git {}{}), LibTorch {}", tool.version, tool.git, tool.dirty ? ", modified" : "",
@@ -60,18 +57,23 @@ void print_result(const std::string& text) {
   if (std::fflush(stdout) != 0) fail(ExitCode::io, "cannot write to stdout: is the disk or the pipe's reader gone?");
 }
 
+std::vector<std::string> verbs_of(const CLI::App& command) {
+  std::vector<std::string> names;
+  for (const CLI::App* verb : command.get_subcommands(nullptr))
+    if (!verb->get_group().empty()) names.push_back(verb->get_name());
+  return names;
+}
+
+const CLI::App* verb_of(const CLI::App& command, const std::string& word) {
+  for (const CLI::App* verb : command.get_subcommands(nullptr))
+    if (verb->get_name() == word) return verb;
+  return nullptr;
+}
+
 ExitCode run_command_line(int argc, char** argv, const std::vector<AddCommand>& commands) {
   CommandLine line;
   line.argv.assign(argv, argv + argc);
   std::vector<std::string> arguments(argv + 1, argv + argc);
-  // `headprune FILE.yaml ...` is `headprune run FILE.yaml ...`; a first argument that is a verb is a verb.
-  if (!arguments.empty() && arguments[0].rfind('-', 0) != 0 &&
-      std::find(kVerbs.begin(), kVerbs.end(), arguments[0]) == kVerbs.end()) {
-    const std::string& first = arguments[0];
-    if (first.find('.') == std::string::npos && first.find('/') == std::string::npos)
-      fail(ExitCode::usage, "'{}' is neither a command ({}) nor an experiment file", first, fmt::join(kVerbs, " "));
-    arguments.insert(arguments.begin(), "run");
-  }
   refuse_foreign_forms(arguments);
 
   CLI::App& app = line.app;
@@ -88,6 +90,14 @@ ExitCode run_command_line(int argc, char** argv, const std::vector<AddCommand>& 
   app.fallthrough();
   for (const AddCommand& add : commands) add(line);
 
+  // `headprune FILE.yaml ...` is `headprune run FILE.yaml ...`; a first argument that is a verb is a verb.
+  if (!arguments.empty() && arguments[0].rfind('-', 0) != 0 && !verb_of(app, arguments[0])) {
+    const std::string& first = arguments[0];
+    if (first.find('.') == std::string::npos && first.find('/') == std::string::npos)
+      fail(ExitCode::usage, "'{}' is neither a command ({}) nor an experiment file", first,
+           fmt::join(verbs_of(app), " "));
+    arguments.insert(arguments.begin(), "run");
+  }
   std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them from the back
   try {
     app.parse(arguments);

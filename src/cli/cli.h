@@ -37,20 +37,29 @@ struct ExperimentArguments {
 using AddCommand = std::function<void(CommandLine&)>;
 
 // Those that read stored runs, without LibTorch.
-void add_init(CommandLine& line);
 void add_runs(CommandLine& line);
 void add_report(CommandLine& line);
 void add_compare(CommandLine& line);
 void add_check(CommandLine& line);
 // The others.
+void add_init(CommandLine& line);
 void add_run(CommandLine& line);
 void add_validate(CommandLine& line);
 void add_list(CommandLine& line);
 void add_config(CommandLine& line);
 void add_inspect(CommandLine& line);
+void add_complete(CommandLine& line);
+
+/// Names of the commands below `command`, without those that are not for people.
+std::vector<std::string> verbs_of(const CLI::App& command);
+/// The command below `command` that `word` names, or nullptr.
+const CLI::App* verb_of(const CLI::App& command, const std::string& word);
 
 /// Parses the command line, which may have any of `commands`, and does what it says.
 ExitCode run_command_line(int argc, char** argv, const std::vector<AddCommand>& commands);
+
+/// What `headprune list` lists.
+std::vector<std::string> listed_names();
 
 /// Text or JSON that was asked for, to stdout.
 void print_result(const std::string& text);

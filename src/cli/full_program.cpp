@@ -29,10 +29,11 @@ void check_registries() {
 
 ExitCode run_command(int argc, char** argv) {
   check_registries();
-  return run_command_line(argc, argv,
-                          {add_run, add_validate, add_init, add_list, add_config, add_inspect, add_runs, add_report,
-                           add_compare, add_check, [](CommandLine& line) { add_baseline(line, calibrate); },
-                           [](CommandLine& line) { add_export(line, export_model_of); }});
+  return run_command_line(
+      argc, argv,
+      {add_run, add_validate, add_init, add_list, add_config, add_inspect, add_runs, add_report, add_compare, add_check,
+       add_complete, [](CommandLine& line) { add_baseline(line, calibrate); },
+       [](CommandLine& line) { add_export(line, export_model_of); }});
 }
 
 }  // namespace headprune

@@ -2,11 +2,16 @@
 
 #include "cli/cli.h"
 #include "config/dump.h"
+#include "config/shipped.h"
+#include "core/files.h"
+#include "core/text.h"
 #include "run/experiment.h"
 
 namespace headprune {
 
 namespace {
+
+const std::string kConfigs = "configs";
 
 struct Listed {
   std::string name;
@@ -48,23 +53,56 @@ Json registry_json(const RegistryBase& registry) {
   return list;
 }
 
+/// The names of the parts that experiments extend, each with the comment that it begins with.
+Json configs_json() {
+  Json list = Json::array();
+  for (const std::string& name : shipped_names(kShipped + kConfigs + "/")) {
+    const std::string text = read_file(shipped_file(name));
+    std::vector<std::string> comment;
+    for (const std::string_view line : split(text, '\n')) {
+      if (!line.starts_with("# ")) break;
+      comment.emplace_back(line.substr(2));
+    }
+    list.push_back({{"name", name}, {"summary", join(comment, " ")}});
+  }
+  return list;
+}
+
+std::string configs_text() {
+  std::string text;
+  for (const Json& config : configs_json())
+    text += fmt::format("{}\n    {}\n", config["name"].get<std::string>(), config["summary"].get<std::string>());
+  return text;
+}
+
 }  // namespace
 
+std::vector<std::string> listed_names() {
+  std::vector<std::string> names;
+  for (const Listed& listed : registries()) names.push_back(listed.name);
+  names.push_back(kConfigs);
+  return names;
+}
+
 void add_list(CommandLine& line) {
-  CLI::App& command =
-      *line.app.add_subcommand("list", "what is registered, with options: scores rules tasks models data");
+  CLI::App& command = *line.app.add_subcommand(
+      "list", "what is registered, with options: scores rules tasks models data; parts to extend: configs");
   auto what = std::make_shared<std::string>();
-  command.add_option("WHAT", *what, "scores, rules, tasks, models or data")->required();
+  command.add_option("WHAT", *what, "scores, rules, tasks, models, data or configs")->required();
   command.footer("Example:\n  headprune list scores");
   command.callback([&line, what] {
     line.chosen = [&line, what] {
+      if (*what == kConfigs) {
+        print_result(line.common.json ? dump_json_file(configs_json()) : configs_text());
+        return ExitCode::ok;
+      }
       for (const Listed& listed : registries()) {
         if (listed.name != *what) continue;
         print_result(line.common.json ? dump_json_file(registry_json(*listed.registry))
                                       : registry_text(*listed.registry));
         return ExitCode::ok;
       }
-      fail(ExitCode::usage, "'{}' cannot be listed: write scores, rules, tasks, models or data", *what);
+      fail(ExitCode::usage, "'{}' cannot be listed: write one of {}", *what, join(listed_names(), ", "));
     };
   });
 }

@@ -4,12 +4,12 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <filesystem>
 
 #include "cli/baseline.h"
 #include "cli/cli.h"
 #include "cli/export.h"
 #include "cli/run_command.h"
+#include "core/files.h"
 
 namespace headprune {
 
@@ -17,8 +17,7 @@ namespace {
 
 /// Becomes headprune-torch, with the same process id, arguments and environment. Returns only by throwing.
 ExitCode hand_over(std::vector<std::string> arguments) {
-  const std::filesystem::path program =
-      std::filesystem::read_symlink("/proc/self/exe").parent_path() / "headprune-torch";
+  const fs::path program = program_folder() / "headprune-torch";
   std::vector<char*> argv;
   for (std::string& argument : arguments) argv.push_back(argument.data());
   argv.push_back(nullptr);
@@ -30,14 +29,14 @@ ExitCode hand_over(std::vector<std::string> arguments) {
 }  // namespace
 
 ExitCode run_command(int argc, char** argv) {
-  const std::vector<std::string> verbs = {"init", "runs", "report", "compare", "check", "baseline", "export"};
+  const std::vector<std::string> verbs = {"runs", "report", "compare", "check", "baseline", "export"};
   if (argc < 2 || std::find(verbs.begin(), verbs.end(), argv[1]) == verbs.end()) return hand_over({argv, argv + argc});
   const auto calibrate_elsewhere = [](const CommandLine& line, const CalibrateArguments&) {
     return hand_over(line.argv);
   };
   const auto export_elsewhere = [](const CommandLine& line, const ExportArguments&) { return hand_over(line.argv); };
   return run_command_line(argc, argv,
-                          {add_init, add_runs, add_report, add_compare, add_check,
+                          {add_runs, add_report, add_compare, add_check,
                            [=](CommandLine& line) { add_baseline(line, calibrate_elsewhere); },
                            [=](CommandLine& line) { add_export(line, export_elsewhere); }});
 }

@@ -5,14 +5,10 @@
 #include <map>
 
 #include "config/fields.h"
+#include "config/layers.h"
 #include "config/problems.h"
 
 namespace headprune {
-
-struct ConfigFile {
-  std::filesystem::path path;  // absolute; empty for text that is in no file
-  std::string sha256, text;
-};
 
 /// How a configuration came about.
 struct LoadRecord {
@@ -27,19 +23,13 @@ struct Loaded : LoadRecord {
   Config value;
 };
 
-/// What is loaded: a text that stands in no file is named in messages as `name`, and its relative paths (and
-/// `extends`) start at `folder`.
-struct ConfigText {
-  std::string name, text;
-  std::filesystem::path folder;
-};
-
 /// Decodes over `root`. Throws ConfigError, or Error(usage) when `file` itself cannot be read.
 LoadRecord load_into(SectionView& root, const std::filesystem::path& file, const std::vector<std::string>& overrides);
 LoadRecord load_into(SectionView& root, const ConfigText& text, const std::vector<std::string>& overrides);
 
-/// `file`: std::filesystem::path or ConfigText. `overrides`: key=value, in the order of the command line. Afterwards
-/// every path in the configuration is absolute and everything that the checks promise holds.
+/// `file`: std::filesystem::path (which may name a shipped file) or ConfigText. `overrides`: key=value, in the order of
+/// the command line. Afterwards every path in the configuration is absolute and everything that the checks promise
+/// holds.
 template <class Config, class File>
 Loaded<Config> load_config(const File& file, const std::vector<std::string>& overrides = {}) {
   Loaded<Config> loaded;

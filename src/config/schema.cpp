@@ -116,7 +116,9 @@ Json section_schema(SectionView& section) {
               {"extends",
                {{"type", "array"},
                 {"items", {{"type", "string"}}},
-                {"description", "files decoded first, left to right; paths start at this file"}}}};
+                {"description",
+                 "files decoded first, left to right; paths start at this file, headprune:configs/... comes with the "
+                 "program"}}}};
   Json schema = {{"$schema", "http://json-schema.org/draft-07/schema#"}, {"title", "headprune experiment"}};
   schema.update(fields_schema(section.fields(), std::move(own)));
   if (schema.contains("required")) {

@@ -152,6 +152,8 @@ constexpr const char* kAside = ".tmp-old-";
 
 }  // namespace
 
+fs::path program_folder() { return fs::read_symlink("/proc/self/exe").parent_path(); }
+
 std::string read_file(const fs::path& path) {
   const auto refuse = [&path](int error) {
     fail(ExitCode::usage, "cannot read {}: {}", path.string(), reason_text(error));

@@ -15,6 +15,9 @@ namespace headprune {
 
 namespace fs = std::filesystem;
 
+/// The folder of the running executable, links resolved.
+fs::path program_folder();
+
 /// The whole file. Throws Error(usage) naming the path and the reason when it is missing or cannot be read.
 std::string read_file(const fs::path& path);
 
