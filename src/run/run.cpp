@@ -215,7 +215,9 @@ RunOutcome run_experiment(const Loaded<Experiment>& loaded, const RunOptions& op
   journal.run_start(context.experiment_id, prepared.run_sha256);
   journal.env(context.fingerprint);
   journal.config(sha256_file(folder / kConfig));
-  journal.facts(run_facts(experiment, dataset));
+  RunFacts facts = run_facts(experiment, dataset);
+  facts.model_sha256 = loaded_model_sha256(context.inputs);
+  journal.facts(facts);
   StatusFile status(folder, journal.attempt());
   TrainLog train_log(folder, journal.attempt());
   std::optional<LiveTensorBoard> tensorboard;

@@ -4,6 +4,7 @@
 #include "cli/program.h"
 #include "core/text.h"
 #include "record/framed_log.h"
+#include "record/journal.h"
 #include "record/run_folder.h"
 #include "support/catch.h"
 
@@ -294,6 +295,10 @@ TEST_CASE("a model trained in one run is loaded and trained on by another", "[cl
       headprune_in(scratch.path(), {"run", "more.yaml", "seeds=[1]", "train.max_steps=3", "--smoke"});
   INFO(finished.err);
   CHECK(finished.code == 0);
+  // By which a baseline knows what training began from.
+  const Record record = read_record(scratch / "runs/small");
+  CHECK(record.facts->model_sha256 == loaded_model_sha256(read_run_context(scratch / "runs/small").inputs));
+  CHECK(record.facts->model_sha256.size() == 64);
 }
 
 TEST_CASE("usage errors are exit 2 with one sentence", "[cli]") {
