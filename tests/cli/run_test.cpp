@@ -125,6 +125,23 @@ TEST_CASE("another fingerprint is exit 12, and --accept-fingerprint marks the re
   CHECK(json_file(scratch / "out/results.json")["mixed_fingerprint"] == true);
 }
 
+TEST_CASE("another number of bootstrap draws is exit 12 once points stand, or marks the results", "[cli]") {
+  const TestFolder scratch;
+  write_file(scratch / "small.yaml", kSmallExperiment);
+  std::vector<std::string> more = {"run", "small.yaml", "--out", "out", "seeds=[1]", "--smoke"};
+  REQUIRE(headprune_in(scratch.path(), more).code == 0);
+  const std::string id = json_file(scratch / "out/results.json")["experiment_id"];
+  more.push_back("report.bootstrap_iters=300");
+  const Finished refused = headprune_in(scratch.path(), more);
+  CHECK(refused.code == 12);
+  CHECK(refused.err.find("report.bootstrap_iters was 200 and is now 300") != std::string::npos);
+  more.push_back("--accept-fingerprint");
+  REQUIRE(headprune_in(scratch.path(), more).code == 0);
+  const Json results = json_file(scratch / "out/results.json");
+  CHECK(results["experiment_id"] == id);
+  CHECK(results["warnings"].dump().find("mixed_draws") != std::string::npos);
+}
+
 TEST_CASE("-j says how many cores compute, runtime.dtype with what; both stand in the fingerprint", "[cli]") {
   const TestFolder scratch;
   write_file(scratch / "small.yaml", kSmallExperiment);
