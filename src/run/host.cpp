@@ -15,6 +15,7 @@
 #include "record/example_values.h"
 #include "record/samples.h"
 #include "run/constant_predictions.h"
+#include "task/metrics.h"
 #include "train/trainer.h"
 
 namespace headprune {
@@ -236,9 +237,9 @@ SelectValues Host::select(const std::vector<HeadSet>& masks) {
   const double sign = workspace_.task->chosen_by().higher_is_better ? 1 : -1;
   for (const HeadSet& removed : masks) {
     const Outcomes outcomes = run_.select_masks->evaluate(removed);
-    double loss = 0;
-    for (const Outcome& outcome : outcomes) loss += outcome.loss / static_cast<double>(outcomes.size());
-    selected.values.push_back({sign * workspace_.task->choice_value(outcomes), loss});
+    const double headline = sign * workspace_.task->choice_value(outcomes), loss = loss_value(outcomes);
+    // NaN is less than nothing, so a mask that breaks the model would win over all that follow.
+    selected.values.push_back({std::isnan(headline) ? -INFINITY : headline, std::isnan(loss) ? INFINITY : loss});
   }
   selected.forward = static_cast<int64_t>(workspace_.select_batches.size() * masks.size());
   passes_.forward += selected.forward;
