@@ -136,6 +136,22 @@ TEST_CASE("one model each on the same examples is paired example by example", "[
   CHECK(change.p.value() == Approx(2.0 / 1024));  // ten lost, none gained: 2 * (1/2)^10
 }
 
+TEST_CASE("areas of one model each are no proportions, and get no floor meant for those", "[compare]") {
+  const TestFolder folder;
+  for (const char* name : {"a", "b"}) {
+    Record record = one_seed();
+    make_folders(folder / name);
+    store_examples(record, folder / name);
+    store_run(folder / name, record);
+  }
+  const RunComparison comparison = compare_runs({(folder / "a").string(), (folder / "b").string()});
+  const Difference& area = *row_of(comparison, "auc/gradient_l1/one_shot/accuracy").changes[1];
+  CHECK(area.delta == 0);
+  CHECK_FALSE(area.stderr_);  // equal on every example, by which nothing is known of others
+  CHECK_FALSE(area.ci95);
+  CHECK(row_of(comparison, "base/accuracy").changes[1]->ci95);  // Bonett and Price's
+}
+
 TEST_CASE("runs of different experiments are compared, and what only one has is shown", "[compare]") {
   const TestFolder folder;
   Record other = two_seeds();
