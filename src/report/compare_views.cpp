@@ -68,6 +68,7 @@ void add_metrics(std::vector<DocBlock>& blocks, const RunComparison& comparison,
   for (size_t i = 1; i < runs; ++i) rows[0].push_back(runs == 2 ? "change" : fmt::format("A -> {}", run_letter(i)));
   size_t equal = 0;
   std::set<std::string> tests, ranges;
+  bool no_interval = false;
   for (const CompareRow& row : comparison.rows) {
     const bool differs = row.differs();
     equal += differs ? 0 : 1;
@@ -79,7 +80,9 @@ void add_metrics(std::vector<DocBlock>& blocks, const RunComparison& comparison,
     }
     for (size_t i = 1; i < runs; ++i) {
       cells.push_back(change_with_interval(row.changes[i], row.q[i]));
-      if (row.changes[i]) tests.insert(row.changes[i]->test);
+      if (!row.changes[i]) continue;
+      tests.insert(row.changes[i]->test);
+      no_interval = no_interval || !row.changes[i]->ci95;
     }
     rows.push_back(std::move(cells));
   }
@@ -95,12 +98,12 @@ void add_metrics(std::vector<DocBlock>& blocks, const RunComparison& comparison,
     notes.push_back(
         "[ ] 95 % interval of the difference paired over the same examples, of one model each: it says "
         "nothing of another training run.");
-  if (tests.contains("welch")) notes.push_back("[ ] 95 % interval between other seeds (Welch's t).");
-  if (tests.contains(""))
+  if (tests.contains("welch"))
+    notes.push_back("[ ] 95 % interval between other seeds (Welch's t): of seeds alone, on these very examples.");
+  if (no_interval)
     notes.push_back(
         "Rows without an interval: nothing pairs up, and there are not two seeds on both sides; or the runs measured "
-        "other "
-        "examples.");
+        "other examples; or the change is the same on all of them, which says nothing of others.");
   if (ranges.size() > 1)
     notes.push_back(
         fmt::format("auc: some curves are not complete. The areas cover the fractions {}, and only those over the same "
