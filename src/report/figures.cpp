@@ -162,7 +162,7 @@ std::vector<Figure> training_figures(const std::vector<TrainRow>& rows) {
   if (lines.empty()) return {};
   LineChart chart;
   chart.title = "Training";
-  chart.y_label = "loss (mean over examples, natural logarithm)";
+  chart.y_label = "loss, as training and its evaluation log it";
   chart.x_label = "step";
   for (auto& [key, line] : lines) chart.series.push_back(std::move(line));
   Figure figure{"train-loss.svg", {draw_line_chart(chart)}, "training loss over steps", ""};
