@@ -93,7 +93,7 @@ void add_metrics(std::vector<DocBlock>& blocks, const RunComparison& comparison,
   if (tests.contains("crossed_t"))
     notes.push_back(
         "[ ] 95 % interval of the difference paired over the seeds (or orders) that both runs have, and over "
-        "examples where both measured the same ones.");
+        "examples where both kept their values.");
   if (tests.contains("mcnemar") || tests.contains("paired_t"))
     notes.push_back(
         "[ ] 95 % interval of the difference paired over the same examples, of one model each: it says "
@@ -117,8 +117,8 @@ void add_metrics(std::vector<DocBlock>& blocks, const RunComparison& comparison,
   tests.erase("");
   for (const std::string& test : tests) names.push_back(test_name(test));
   notes.push_back(tested == 0 ? "No test was possible, so nothing is starred."
-                              : fmt::format("* {} of {}: q < 0.05 ({}, Benjamini-Hochberg over the rows).", starred,
-                                            tested, join(names, ", ")));
+                              : fmt::format("* {} of {}: q < 0.05 ({}, Benjamini-Hochberg over the rows{}).", starred,
+                                            tested, join(names, ", "), runs > 2 ? " of each run" : ""));
   for (size_t i = 0; i < comparison.heads_shared.size(); ++i) {
     if (!comparison.started_alike[i])
       notes.push_back(

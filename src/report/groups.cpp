@@ -153,11 +153,10 @@ std::vector<std::string> estimate_cells(const Estimate& estimate) {
 }
 
 SurgerySummary surgery_summary(const Record& record) {
-  SurgerySummary summary;
+  SurgerySummary summary{.worst = -1};  // so that a difference of 0 brings its tolerance too
   for (const auto& [point, result] : record.surgery) {
-    summary.worst =
-        std::isnan(result.max_abs_diff) ? result.max_abs_diff : std::max(summary.worst, result.max_abs_diff);
-    summary.tolerance = std::max(summary.tolerance, result.tolerance);
+    if (!(result.max_abs_diff <= summary.worst) && !std::isnan(summary.worst))
+      summary.worst = result.max_abs_diff, summary.tolerance = result.tolerance;
     summary.unequal += result.ok ? 0 : 1;
   }
   return summary;

@@ -69,7 +69,7 @@ std::vector<std::string> estimate_cells(const Estimate& estimate);
 
 /// All comparisons of masked with removed heads.
 struct SurgerySummary {
-  double worst = 0, tolerance = 0;  // NaN is the worst
+  double worst = 0, tolerance = 0;  // of the mask with the largest difference; NaN is the worst
   int64_t unequal = 0;
 };
 SurgerySummary surgery_summary(const Record& record);

@@ -1,4 +1,6 @@
 // Sentences and labels where a run is not the usual one: they must hold there too.
+#include <cmath>
+
 #include "report/fixture.h"
 #include "report/notes.h"
 #include "report/report.h"
@@ -102,4 +104,17 @@ TEST_CASE("a figure of scores has the n of every block, and no word of a mean", 
   for (auto& [key, score] : record.scores) score.blocks.at({Kind::encoder, 0}).n = 17;
   CHECK_THAT(drawn(), ContainsSubstring("from n = 17 to 400 examples, by block"));
   CHECK(drawn().find("mean over") == std::string::npos);
+}
+
+TEST_CASE("the tolerance beside the largest difference is that of the same mask", "[special]") {
+  Record record = one_seed();
+  record.surgery = {{"a", {"a", 2e-5, 1e-5, false}}, {"b", {"b", 3e-5, 4e-5, true}}, {"c", {"c", 1e-6, 9e-5, true}}};
+  SurgerySummary summary = surgery_summary(record);
+  CHECK((summary.worst == 3e-5 && summary.tolerance == 4e-5 && summary.unequal == 1));
+  record.surgery["b"].max_abs_diff = NAN;
+  summary = surgery_summary(record);
+  CHECK((std::isnan(summary.worst) && summary.tolerance == 4e-5));
+  record.surgery = {{"a", {"a", 0, 1e-5, true}}};
+  summary = surgery_summary(record);
+  CHECK((summary.worst == 0 && summary.tolerance == 1e-5));
 }
