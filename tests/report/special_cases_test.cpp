@@ -118,3 +118,16 @@ TEST_CASE("the tolerance beside the largest difference is that of the same mask"
   summary = surgery_summary(record);
   CHECK((summary.worst == 0 && summary.tolerance == 1e-5));
 }
+
+TEST_CASE("a bar of timing is compared with the intact form that was timed beside it", "[special]") {
+  Record record = two_seeds();
+  std::string twin;  // of the timed point, under seed 2
+  for (const auto& [id, point] : record.points)
+    if (point.spec == sweep_spec(2, "gradient_l1", 0, 2)) twin = id;
+  REQUIRE_FALSE(twin.empty());
+  record.timing[{twin, "intact", 3, 64}] = {twin, "intact", 3, 64, 2, {0.1, 0.1}};
+  record.timing[{twin, "removed", 3, 64}] = {twin, "removed", 3, 64, 2, {0.02, 0.02}};
+  std::string drawn;
+  for (const Figure& figure : timing_figures(record)) drawn += figure.document();
+  CHECK_THAT(drawn, ContainsSubstring("20 ms, 5.00x"));
+}
