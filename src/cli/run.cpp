@@ -86,7 +86,7 @@ void add_run(CommandLine& line) {
   command.add_option("--max-failures", arguments->options.max_failures, "stop after this many failed points")
       ->check(CLI::PositiveNumber);
   command.add_flag("--accept-fingerprint", arguments->options.accept_fingerprint,
-                   "continue under other threads, device or library; the results say so");
+                   "continue under other threads, device, library or bootstrap draws; the results say so");
   command.footer(
       "Examples:\n  headprune run experiment.yaml\n  headprune run experiment.yaml seeds=[1,2,3] --out /tmp/try\n"
       "  headprune run experiment.yaml --dry-run");

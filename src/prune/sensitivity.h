@@ -48,7 +48,7 @@ struct SensitivityOptions {
 /// How a mask does on the select split.
 struct SelectValue {
   double headline = 0;  // Task::chosen_by(), turned so that larger is better
-  double loss = 0;      // breaks ties of the headline
+  double loss = 0;      // the metric `loss`; breaks ties of the headline
 };
 struct SelectValues {
   std::vector<SelectValue> values;  // one for each mask asked about

@@ -44,6 +44,7 @@ RunFacts read_facts(const Json& json) {
   }
   facts.model = json.at("model").get<std::string>();
   facts.model_args = json.at("model_args").get<std::string>();
+  facts.model_sha256 = read_or<std::string>(json, "model_sha256", "");
   facts.blocks = read_blocks(json.at("blocks"));
   facts.seeds = json.at("seeds").get<std::vector<int64_t>>();
   facts.seeds_differ_in = read_seeds_differ_in(read_or<std::string>(json, "seeds_differ_in", "training"));
@@ -97,6 +98,7 @@ Json RunFacts::to_json() const {
   }
   json["model"] = model;
   json["model_args"] = model_args;
+  write_text(json, "model_sha256", model_sha256);
   json["blocks"] = blocks_json(blocks);
   json["seeds"] = seeds;
   json["seeds_differ_in"] = kSeedsDifferIn[static_cast<size_t>(seeds_differ_in)];

@@ -51,6 +51,7 @@ struct RunFacts {
   std::vector<MetricFact> metrics;  // as asked for; tables and plots show the first
   std::string model;                // plug-in name
   std::string model_args;           // "d_model=64,layers=4,heads=4"
+  std::string model_sha256;         // of the files of the model that was loaded; empty where none was
   Blocks blocks;                    // of the intact model
   std::vector<int64_t> seeds;
   SeedsDifferIn seeds_differ_in = SeedsDifferIn::training;

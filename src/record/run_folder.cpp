@@ -165,6 +165,17 @@ RunContext RunContext::from_json(const Json& json) {
   return context;
 }
 
+std::string loaded_model_sha256(const Json& inputs) {
+  std::map<std::string, std::string> files;  // by role, whatever the order of the folder
+  for (const Json& input : inputs)
+    if (const auto role = read_field<std::string>(input, "role"); role.starts_with("model."))
+      files[role] = read_field<std::string>(input, "sha256");
+  if (files.empty()) return "";
+  Sha256 hash;
+  for (const auto& [role, digest] : files) hash.update(role + " " + digest + "\n");
+  return hash.hex();
+}
+
 std::string write_run_context(const fs::path& run_folder, const RunContext& context) {
   if (fs::exists(run_folder / kRunJson)) throw std::logic_error("run.json is written once");
   const std::string text = dump_json_file(context.to_json());

@@ -51,6 +51,9 @@ struct RunContext {
   Json to_json() const;
   static RunContext from_json(const Json& json);
 };
+/// One SHA-256 over the files of the model that was loaded, of the `inputs` of run.json; empty where there are none.
+std::string loaded_model_sha256(const Json& inputs);
+
 /// Writes run.json (which must not exist yet) and returns its SHA-256.
 std::string write_run_context(const std::filesystem::path& run_folder, const RunContext& context);
 RunContext read_run_context(const std::filesystem::path& run_folder);

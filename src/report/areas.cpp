@@ -79,6 +79,11 @@ std::optional<AreaSummary> area_summary(const Record& record, const CurveGroup& 
   area.repetitions = repeated(record, std::move(areas));
   area.estimate = crossed_estimate(area.repetitions.crossed(), info_of_area(metric));
   area.estimate.n = n;
+  if (one_random_order(record, curve)) {  // what it is says nothing of other orders
+    area.estimate.stderr_.reset();
+    area.estimate.ci95.reset();
+    area.estimate.interval.clear();
+  }
   return area;
 }
 

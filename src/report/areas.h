@@ -15,7 +15,7 @@ namespace headprune {
 struct AreaSummary {
   std::string metric;
   double from = 0, to = 0;  // fractions between which it was taken
-  Estimate estimate;        // n = examples
+  Estimate estimate;        // n = examples; without an interval where one_random_order()
   Repetitions repetitions;  // areas of seeds, or of orders
   int64_t draws = 1;
   double low = 0, high = 0;  // smallest and largest of all members

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 
 #include "core/hash.h"
 #include "core/text.h"
@@ -121,10 +120,8 @@ std::map<std::string, std::string> data_digests(const Record& record) {
 }
 
 std::optional<std::string> loaded_model_digest(const Record& record) {
-  for (const auto& [seed, model] : record.models) {
-    if (std::filesystem::path(model.path).is_absolute()) return model.manifest_sha256;
-  }
-  return std::nullopt;
+  if (!record.facts || record.facts->model_sha256.empty()) return std::nullopt;
+  return record.facts->model_sha256;
 }
 
 std::string Baseline::text() const {
@@ -172,6 +169,7 @@ Baseline parse_baseline(const std::string& text, const std::string& where) {
   baseline.data_sha256 =
       reader.find<std::map<std::string, std::string>>("data_sha256").value_or(std::map<std::string, std::string>());
   baseline.model_sha256 = reader.find<std::string>("model_sha256");
+  if (baseline.model_sha256 == "") baseline.model_sha256.reset();  // an earlier version had no digest of loaded models
   baseline.fingerprint = reader.get<Json>("fingerprint");
   if (!baseline.fingerprint.is_object()) fail(ExitCode::usage, "{}: fingerprint must be an object", where);
   if (json.contains("policy")) baseline.policy = Policy::from_json(json["policy"], where);

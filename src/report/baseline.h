@@ -21,7 +21,7 @@ struct BaselineChange {
 struct Baseline {
   std::string name, created, tool, experiment_id;
   std::map<std::string, std::string> data_sha256;  // by role: of the examples used
-  std::optional<std::string> model_sha256;         // of a loaded model's manifest; absent where it was trained
+  std::optional<std::string> model_sha256;         // of a loaded model's files; absent without one, or not known
   Json fingerprint = Json::object();
   Policy policy;
   std::map<std::string, KeyedMetric> metrics;

@@ -32,8 +32,14 @@ std::vector<std::string> other_experiment(const Record& record, const Baseline& 
     if (expected != baseline.data_sha256.end() && expected->second != digest)
       reasons.push_back(fmt::format("the data of the {} split are not those of the baseline", role));
   }
-  if (loaded_model_digest(record) != baseline.model_sha256)
+  const std::optional<std::string> model = loaded_model_digest(record);
+  if (model && baseline.model_sha256 && *model != *baseline.model_sha256)
     reasons.push_back("the loaded model is not that of the baseline");
+  else if (model.has_value() != baseline.model_sha256.has_value())
+    reasons.push_back(
+        fmt::format("whether the models began alike is not known: the {} has no digest of a loaded model, "
+                    "the {} has one",
+                    model ? "baseline" : "run", model ? "run" : "baseline"));
   const std::string id = record.experiment_id.substr(0, 12), expected = baseline.experiment_id.substr(0, 12);
   reasons.push_back(fmt::format(
       "the run is of another experiment ({}) than the baseline ({}){}", id.empty() ? "none" : id, expected,

@@ -77,11 +77,12 @@ std::optional<Difference> change_of(const ComparedRun& a, const ComparedRun& b, 
   if (x.members.empty() || y.members.empty())  // agreement, surgery: numbers of seeds alone, of no test set
     return x.seeds.size() > 1 && y.seeds.size() > 1 ? welch(x.seeds, y.seeds) : change;
   const Repetitions first = distinct(a.record, x.members), second = distinct(b.record, y.members);
-  // Other test sets differ too, and neither seeds nor orders say by how much.
+  // Other test sets differ too, and so do other orders, and neither seeds nor one order say by how much.
   if (!same_examples(a.record, b.record)) return change;
+  if (x.one_order || y.one_order) return change;
+  if (row.key.starts_with("auc/")) metric.proportion = false;  // a mean of proportions is none of zeros and ones
   const Measurement &one = first.repeated.front(), &other = second.repeated.front();
   if (first.repeated.size() == 1 && second.repeated.size() == 1) return difference_of_models(one, other, metric);
-  if (row.key.starts_with("auc/")) metric.proportion = false;  // a mean of proportions is none of zeros and ones
   if (const auto paired = paired_difference(second, first)) return crossed_difference(paired->crossed(), metric);
   if (first.over != "seeds" || second.over != "seeds") return change;  // orders of two models say nothing of others
   change = welch(values_of(first), values_of(second));

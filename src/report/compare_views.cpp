@@ -68,6 +68,7 @@ void add_metrics(std::vector<DocBlock>& blocks, const RunComparison& comparison,
   for (size_t i = 1; i < runs; ++i) rows[0].push_back(runs == 2 ? "change" : fmt::format("A -> {}", run_letter(i)));
   size_t equal = 0;
   std::set<std::string> tests, ranges;
+  bool no_interval = false;
   for (const CompareRow& row : comparison.rows) {
     const bool differs = row.differs();
     equal += differs ? 0 : 1;
@@ -79,7 +80,9 @@ void add_metrics(std::vector<DocBlock>& blocks, const RunComparison& comparison,
     }
     for (size_t i = 1; i < runs; ++i) {
       cells.push_back(change_with_interval(row.changes[i], row.q[i]));
-      if (row.changes[i]) tests.insert(row.changes[i]->test);
+      if (!row.changes[i]) continue;
+      tests.insert(row.changes[i]->test);
+      no_interval = no_interval || !row.changes[i]->ci95;
     }
     rows.push_back(std::move(cells));
   }
@@ -90,17 +93,17 @@ void add_metrics(std::vector<DocBlock>& blocks, const RunComparison& comparison,
   if (tests.contains("crossed_t"))
     notes.push_back(
         "[ ] 95 % interval of the difference paired over the seeds (or orders) that both runs have, and over "
-        "examples where both measured the same ones.");
+        "examples where both kept their values.");
   if (tests.contains("mcnemar") || tests.contains("paired_t"))
     notes.push_back(
         "[ ] 95 % interval of the difference paired over the same examples, of one model each: it says "
         "nothing of another training run.");
-  if (tests.contains("welch")) notes.push_back("[ ] 95 % interval between other seeds (Welch's t).");
-  if (tests.contains(""))
+  if (tests.contains("welch"))
+    notes.push_back("[ ] 95 % interval between other seeds (Welch's t): of seeds alone, on these very examples.");
+  if (no_interval)
     notes.push_back(
         "Rows without an interval: nothing pairs up, and there are not two seeds on both sides; or the runs measured "
-        "other "
-        "examples.");
+        "other examples; or the change is the same on all of them, which says nothing of others.");
   if (ranges.size() > 1)
     notes.push_back(
         fmt::format("auc: some curves are not complete. The areas cover the fractions {}, and only those over the same "
@@ -114,8 +117,8 @@ void add_metrics(std::vector<DocBlock>& blocks, const RunComparison& comparison,
   tests.erase("");
   for (const std::string& test : tests) names.push_back(test_name(test));
   notes.push_back(tested == 0 ? "No test was possible, so nothing is starred."
-                              : fmt::format("* {} of {}: q < 0.05 ({}, Benjamini-Hochberg over the rows).", starred,
-                                            tested, join(names, ", ")));
+                              : fmt::format("* {} of {}: q < 0.05 ({}, Benjamini-Hochberg over the rows{}).", starred,
+                                            tested, join(names, ", "), runs > 2 ? " of each run" : ""));
   for (size_t i = 0; i < comparison.heads_shared.size(); ++i) {
     if (!comparison.started_alike[i])
       notes.push_back(

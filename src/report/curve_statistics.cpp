@@ -11,14 +11,13 @@
 namespace headprune {
 namespace {
 
-/// Interval of how much worse a point is than the unpruned model: positive is worse.
+constexpr double kUnknown = std::numeric_limits<double>::infinity();
+
+/// Interval of how much worse a point is than the unpruned model: positive is worse. A change of 0 on every example
+/// without an interval is unknown too: of the others these examples say no more than that few changes are likely, and
+/// one is enough to move F1 or a correlation a long way.
 std::array<double, 2> drop_interval(const Difference& difference, bool higher_is_better) {
-  constexpr double kUnknown = std::numeric_limits<double>::infinity();
-  if (!difference.ci95) {
-    // Equal on every example, resampled or not.
-    if (difference.delta == 0 && difference.p) return {0, 0};
-    return {-kUnknown, kUnknown};
-  }
+  if (!difference.ci95) return {-kUnknown, kUnknown};
   const auto& [low, high] = *difference.ci95;
   return higher_is_better ? std::array<double, 2>{-high, -low} : std::array<double, 2>{low, high};
 }
@@ -26,11 +25,11 @@ std::array<double, 2> drop_interval(const Difference& difference, bool higher_is
 /// The points of a curve that have a difference, by fraction.
 struct Drops {
   std::vector<DropBound> bounds;
+  std::vector<std::optional<double>> unknown;  // the drop, where it has no interval; not where the model broke
   std::vector<std::array<double, 2>> intervals;
 };
 
 Drops drops_of(const Record& record, const CurveGroup& curve, const std::string& metric, bool higher) {
-  constexpr double kUnknown = std::numeric_limits<double>::infinity();
   std::set<int64_t> failed;  // numbers of heads at which the model broke: nothing larger is known to be within a limit
   for (const PointSpec& spec : failed_points(record, curve)) failed.insert(spec.heads_removed);
   Drops drops;
@@ -42,14 +41,20 @@ Drops drops_of(const Record& record, const CurveGroup& curve, const std::string&
     drops.intervals.push_back(broke ? std::array<double, 2>{-kUnknown, kUnknown}
                                     : drop_interval(*summary->difference, higher));
     drops.bounds.push_back({point.first().fraction, drops.intervals.back()[1]});
+    drops.unknown.emplace_back();
+    if (!broke && !summary->difference->ci95)
+      drops.unknown.back() = higher ? -summary->difference->delta : summary->difference->delta;
   }
   return drops;
 }
 
 WithinLimit within(const Drops& drops, double limit) {
   const std::optional<size_t> last = last_within(drops.bounds, limit);
-  if (!last) return {};
-  return {drops.bounds[*last].fraction, drops.intervals[*last]};
+  const size_t next = last ? *last + 1 : 0;
+  // Any interval holds the drop itself.
+  const bool then_unknown = next < drops.unknown.size() && drops.unknown[next] && *drops.unknown[next] <= limit;
+  if (!last) return {0, std::nullopt, then_unknown};
+  return {drops.bounds[*last].fraction, drops.intervals[*last], then_unknown};
 }
 
 }  // namespace
@@ -75,14 +80,16 @@ std::vector<CurveStatistics> curve_statistics(const Record& record, const Sweep&
     for (const CurveGroup& curve : *list) {
       CurveStatistics statistics;
       statistics.method = curve.method;
+      statistics.one_order = one_random_order(record, curve);
       const std::vector<AreaSummary> areas = curve_areas(record, curve);
       if (const AreaSummary* area = area_of(areas, metric)) {
         statistics.range = range_text(*area);
+        statistics.width = area->to - area->from;
         statistics.area = area->estimate;
         if (control != nullptr && list == &sweep.curves) statistics.random = against_random(record, *area, *control);
       }
       const Drops drops = drops_of(record, curve, metric, higher);
-      if (base_metric(record, metric, sweep.any().at_step))
+      if (base_metric(record, metric, sweep.any().at_step) && !statistics.one_order)
         for (const DropLimit& limit : drop_limits(record, sweep, metric))
           statistics.within.push_back(within(drops, limit.drop));
       all.push_back(std::move(statistics));

@@ -19,14 +19,19 @@ struct DropLimit {
 struct WithinLimit {
   double fraction = 0;
   std::optional<std::array<double, 2>> drop;  // interval of the drop at that fraction; absent at 0
+  /// The drop at the next point is within the limit and has no interval, so whether that stays within is not known.
+  /// Else it does not, or there is no next point.
+  bool then_unknown = false;
 };
 
 struct CurveStatistics {
   std::string method;
   std::string range;                    // fractions that the area covers, "0 to 1"; shorter in an unfinished run
+  double width = 0;                     // of that range
   std::optional<Estimate> area;         // mean height: trapezoid area divided by the range of fractions
   std::optional<AgainstRandom> random;  // beside the random orders of the same sweep
   std::vector<WithinLimit> within;      // for each limit; empty where the unpruned model lacks the metric
+  bool one_order = false;               // random, on one model: nothing is known of other orders, and `within` is empty
 };
 
 /// Drops that are tolerated: 0.01, 0.02, 0.05 for metrics that end at 1 (accuracy, F1, correlations), else 1 %, 2 %

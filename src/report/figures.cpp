@@ -104,11 +104,6 @@ std::vector<Figure> curve_figures(const Record& record) {
 
 std::vector<Figure> timing_figures(const Record& record) {
   const std::vector<TimingSummary> timings = timing_summaries(record);
-  std::map<TimingKey, double> intact;
-  for (const TimingSummary& timing : timings) {
-    const TimingKey key{timing.result->batch_size, timing.result->sequence_length};
-    if (timing.result->form == "intact") intact.try_emplace(key, timing.seconds_per_batch.median);
-  }
   std::map<TimingKey, BarGroup> groups;
   bool expected = false;
   for (const TimingSummary& timing : timings) {
@@ -125,11 +120,10 @@ std::vector<Figure> timing_figures(const Record& record) {
     bar.low = spread.min;
     bar.high = spread.max;
     bar.series = timing.result->form == "intact" ? 0 : timing.result->form == "masked" ? 6 : 2;
-    const auto base = intact.find(key);
     bar.text = milliseconds(spread.median);
-    if (base != intact.end()) {
-      bar.text += fmt::format(", {:.2f}x", base->second / spread.median);
-      bar.expected = flop_prediction(record, timing, base->second);
+    if (timing.speed) {  // against the intact form of the same model, which was timed with it
+      bar.text += fmt::format(", {:.2f}x", *timing.speed);
+      bar.expected = flop_prediction(record, timing, *timing.speed * spread.median);
       expected = expected || bar.expected.has_value();
     }
     bar.title = fmt::format("{}: median {}, fastest {}, slowest {} of {} repeats", bar.label,
@@ -162,7 +156,7 @@ std::vector<Figure> training_figures(const std::vector<TrainRow>& rows) {
   if (lines.empty()) return {};
   LineChart chart;
   chart.title = "Training";
-  chart.y_label = "loss (mean over examples, natural logarithm)";
+  chart.y_label = "loss, as training and its evaluation log it";
   chart.x_label = "step";
   for (auto& [key, line] : lines) chart.series.push_back(std::move(line));
   Figure figure{"train-loss.svg", {draw_line_chart(chart)}, "training loss over steps", ""};

@@ -69,7 +69,7 @@ std::vector<std::string> estimate_cells(const Estimate& estimate);
 
 /// All comparisons of masked with removed heads.
 struct SurgerySummary {
-  double worst = 0, tolerance = 0;  // NaN is the worst
+  double worst = 0, tolerance = 0;  // of the mask with the largest difference; NaN is the worst
   int64_t unequal = 0;
 };
 SurgerySummary surgery_summary(const Record& record);
@@ -94,9 +94,12 @@ std::optional<MetricSummary> base_metric(const Record& record, const std::string
                                          std::optional<int64_t> at_step = {});
 /// The training steps, short of the end, whose models the run evaluated; ascending.
 std::vector<int64_t> recorded_steps(const Record& record);
-/// Sweeps and methods in the order of the configuration. Masks listed by hand are no curve: mask_lists() has them.
+/// Sweeps and methods in the order of the configuration; without intervals where one_random_order(). Masks listed by
+/// hand are no curve: mask_lists() has them.
 std::vector<CurveGroup> curve_groups(const Record& record);
 std::vector<MaskList> mask_lists(const Record& record);
+/// Whether a curve is of one random order of one model.
+bool one_random_order(const Record& record, const CurveGroup& curve);
 /// What failed of a curve: points that it lacks.
 std::vector<PointSpec> failed_points(const Record& record, const CurveGroup& curve);
 /// The intact model trained as long as a fine-tuning sweep's points, by their step; empty where it was not asked for.

@@ -76,7 +76,7 @@ HeatMap leave_one_out_map(const Record& record, const std::vector<const PointGro
 
 struct MethodScore {
   std::map<HeadId, std::vector<double>> values;  // one per seed
-  int64_t n = 0;
+  std::set<int64_t> n;                           // examples that count, by block
   std::string direction;
   int64_t ties = 0;
   std::set<int64_t> seeds;
@@ -95,7 +95,7 @@ std::map<std::string, MethodScore> scores_by_method(const Record& record, std::o
       method.ties = std::max(method.ties, score.done->ties);
     }
     for (const auto& [id, block] : score.blocks) {
-      method.n = std::max(method.n, block.n);
+      if (!block.heads.empty()) method.n.insert(block.n);
       for (size_t i = 0; i < block.heads.size(); ++i) method.values[{id, block.heads[i]}].push_back(block.scores[i]);
     }
   }
@@ -115,8 +115,11 @@ HeatMap score_map(const Record& record, const std::string& name, const MethodSco
                                               : fmt::format("{}: {} is not finite", to_string(head), name);
   }
   map.title = fmt::format("Score {}", name);
-  map.subtitle = fmt::format("mean over n = {}", count_text(method.n, "example"));
-  if (method.seeds.size() > 1) map.subtitle += fmt::format(" and {} seeds", method.seeds.size());
+  // Not every score is a mean over examples, and not every example has something to count in every block.
+  const int64_t least = method.n.empty() ? 0 : *method.n.begin(), most = method.n.empty() ? 0 : *method.n.rbegin();
+  map.subtitle = least == most ? fmt::format("from n = {}", count_text(most, "example"))
+                               : fmt::format("from n = {} to {}, by block", least, count_text(most, "example"));
+  if (method.seeds.size() > 1) map.subtitle += fmt::format(", mean over {} seeds", method.seeds.size());
   if (method.ties > 0) map.subtitle += fmt::format("; {} tied", count_text(method.ties, "head"));
   map.low_label = "goes first";
   map.high_label = "stays longest";
@@ -191,7 +194,7 @@ std::vector<Figure> agreement_figures(const std::vector<AgreementRow>& rows) {
   if (pairs.empty()) return {};
   HeatMap map;
   map.title = "Agreement between methods";
-  map.subtitle = fmt::format("Spearman's rho over n = {}", count_text(groups.front().first.n, "head"));
+  map.subtitle = fmt::format("Spearman's rho over n = {}", count_text(pairs.begin()->second->first.n, "head"));
   for (size_t i = 0; i < methods.size(); ++i) {
     map.rows.push_back(fmt::format("{} {}", methods[i], i + 1));
     map.columns.push_back(std::to_string(i + 1));

@@ -22,6 +22,9 @@ KeyedMetric keyed(const Record& record, const PointGroup& group, const MetricSum
   KeyedMetric one{metric.estimate.value, metric.estimate.stderr_, metric.estimate.n, metric.seeds};
   for (const PointResult* member : group.members)
     if (auto measured = measured_value(record, *member, metric.name)) one.members.push_back(std::move(*measured));
+  const PointSpec& spec = group.first().spec;
+  one.one_order = group.members.size() == 1 && is_random(record, spec.method) && spec.heads_removed > 0 &&
+                  spec.heads_removed < group.first().heads_total;
   return one;
 }
 
@@ -36,9 +39,10 @@ void add_curves(const Record& record, KeyedMetrics& all) {
       }
     }
     for (const AreaSummary& area : curve_areas(record, curve)) {
-      all[metric_key({"auc", curve.method, curve.sweep, area.metric})] = {
-          area.estimate.value,    area.estimate.stderr_,    n,
-          area.repetitions.seeds, area.repetitions.members, range_text(area)};
+      KeyedMetric& one = all[metric_key({"auc", curve.method, curve.sweep, area.metric})];
+      one = {area.estimate.value,    area.estimate.stderr_,    n,
+             area.repetitions.seeds, area.repetitions.members, range_text(area)};
+      one.one_order = one_random_order(record, curve);
     }
   }
   std::set<std::string> sweeps;

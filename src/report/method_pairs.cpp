@@ -103,20 +103,22 @@ TextRows method_pair_rows(const std::vector<MethodPair>& pairs) {
 
 std::string method_pair_note(const std::vector<MethodPair>& pairs) {
   std::vector<Difference> tested;
-  int64_t starred = 0;
+  int64_t starred = 0, seeds = 1;
   for (const MethodPair& pair : pairs) {
+    seeds = std::max(seeds, pair.seeds);
     if (!pair.q) continue;
     tested.push_back(pair.difference);
     starred += *pair.q < kAlpha ? 1 : 0;
   }
+  if (tested.empty() && seeds == 1) return "No test was possible, so nothing is starred.";
   if (tested.empty())
     return fmt::format(
         "No test possible between methods over {}: the smallest p it can give is {:.3g}. Nothing is "
         "starred.",
-        count_text(pairs.front().seeds, "seed"), smallest_sign_flip_p(pairs.front().seeds));
+        count_text(seeds, "seed"), smallest_sign_flip_p(seeds));
   std::string text = fmt::format("* {} of {}: q < 0.05 ({}, Benjamini-Hochberg over the table).", starred,
                                  tested.size(), test_name(tested.front().test));
-  if (const auto smallest = smallest_change(tested, pairs.front().n, kAlpha); smallest && pairs.front().seeds == 1)
+  if (const auto smallest = smallest_change(tested, pairs.front().n, kAlpha); smallest && seeds == 1)
     text += fmt::format(" With {} a difference that stood out alone needed {}{} for a star.",
                         count_text(pairs.front().n, "example"),
                         tested.front().test == "mcnemar" ? "" : "at a typical point about ", value_text(*smallest));

@@ -22,6 +22,18 @@ std::string over_text(const MetricSummary& summary) {
   return fmt::format("over {} alone (Student's t): values by example were not kept", repeated);
 }
 
+std::string error_sentence(const std::vector<MetricSummary>& metrics) {
+  std::set<std::string> over;
+  std::vector<std::string> each;
+  for (const MetricSummary& metric : metrics) {
+    if (!metric.estimate.stderr_) continue;
+    over.insert(over_text(metric));
+    each.push_back(fmt::format("of {} {}", metric.name, over_text(metric)));
+  }
+  if (over.empty()) return "± is one standard error; there is none.";
+  return fmt::format("± is one standard error, {}.", over.size() == 1 ? *over.begin() : join(each, ", "));
+}
+
 std::string test_name(const std::string& test) {
   if (test == "mcnemar") return "exact McNemar test";
   if (test == "paired_bootstrap") return "paired bootstrap";
@@ -52,21 +64,37 @@ std::vector<std::string> star_notes(const std::vector<const PointGroup*>& points
   return {fmt::format("* {} of {}: q < 0.05 against the unpruned model {}.", starred, tested, how)};
 }
 
-std::string power_note(const std::vector<const PointGroup*>& family, const std::string& metric) {
-  std::vector<Difference> tested;
-  int64_t n = 0;
-  for (const PointGroup* point : family) {
-    const MetricSummary* summary = point->metric(metric);
-    if (summary == nullptr || !summary->q) continue;
-    if (summary->over != "examples") return "";  // how far seeds or orders differ is not known before they are drawn
-    tested.push_back(*summary->difference);
-    n = summary->estimate.n;
+std::string power_note(const std::vector<std::vector<const PointGroup*>>& families, const std::string& metric) {
+  std::set<int64_t> tests, examples;
+  std::set<double> needed;
+  bool exact = true;
+  for (const std::vector<const PointGroup*>& family : families) {
+    std::vector<Difference> tested;
+    std::set<std::string> masks;
+    for (const PointGroup* point : family) {
+      const MetricSummary* summary = point->metric(metric);
+      if (summary == nullptr || !summary->q) continue;
+      if (summary->over != "examples") return "";  // how far seeds or orders differ is not known before they are drawn
+      examples.insert(summary->estimate.n);
+      const std::string& mask = point->first().mask;
+      // Equal masks are one test.
+      if (mask.empty() || masks.insert(mask).second) tested.push_back(*summary->difference);
+    }
+    if (tested.empty()) continue;
+    const std::optional<double> smallest = smallest_change(tested, *examples.begin(), kAlpha);
+    if (!smallest || examples.size() > 1) return "";
+    tests.insert(std::ssize(tested));
+    needed.insert(*smallest);
+    exact = exact && tested.front().test == "mcnemar";
   }
-  const std::optional<double> smallest = smallest_change(tested, n, kAlpha);
-  if (!smallest) return "";
-  return fmt::format("With {} and {} a change that stood out alone needed {}{} for a star.", count_text(n, "example"),
-                     count_text(std::ssize(tested), "test"), tested.front().test == "mcnemar" ? "" : "about ",
-                     value_text(*smallest));
+  if (needed.empty()) return "";
+  const std::string low = value_text(*needed.begin()), high = value_text(*needed.rbegin());
+  const std::string counted = tests.size() == 1
+                                  ? count_text(*tests.begin(), "test")
+                                  : fmt::format("{} to {} tests a curve", *tests.begin(), *tests.rbegin());
+  return fmt::format("With {} and {} a change that stood out alone needed {}{} for a star{}.",
+                     count_text(*examples.begin(), "example"), counted, exact ? "" : "about ",
+                     low == high ? low : low + " to " + high, low == high ? "" : ", by curve");
 }
 
 std::string seeds_values_text(const Record& record, const MetricSummary& summary) {
@@ -83,7 +111,7 @@ std::string seeds_sentence(const Record& record, const MetricSummary& summary) {
   if (!seeds_differ(record))
     return seeds > 1 ? fmt::format(
                            "The {} seeds have one model, which was loaded and not trained: they change nothing "
-                           "but random orders, and intervals are over examples.",
+                           "but random orders, and no interval says what another training would change.",
                            seeds)
                      : "The model was loaded and not trained: intervals say how much the examples matter.";
   if (seeds == 1)

@@ -11,12 +11,16 @@ namespace headprune {
 
 /// "over 1000 examples", "over 3 seeds and 1000 examples (crossed random effects)": what a summary's interval covers.
 std::string over_text(const MetricSummary& summary);
+/// What the standard errors of a table of metrics are over: "± is one standard error, over 1000 examples."; by metric
+/// where they are not all over the same. Not empty.
+std::string error_sentence(const std::vector<MetricSummary>& metrics);
 /// What a star means among these points: "* 3 of 24: q < 0.05 against the unpruned model (exact McNemar test,
 /// Benjamini-Hochberg over the table)"; or that there is none, or none possible. Empty without points.
 std::vector<std::string> star_notes(const std::vector<const PointGroup*>& points, const std::string& metric,
                                     const std::string& family);
-/// The smallest change that the tests of one family could have starred; empty where that is not known.
-std::string power_note(const std::vector<const PointGroup*>& family, const std::string& metric);
+/// The smallest change that the tests of each family could have starred, from the family where it is smallest to where
+/// it is largest; empty where that is not known of one that has tests.
+std::string power_note(const std::vector<std::vector<const PointGroup*>>& families, const std::string& metric);
 /// "exact McNemar test"
 std::string test_name(const std::string& test);
 /// "seed 1 0.801, seed 2 0.812" of each seed's value; empty for one seed.

@@ -18,7 +18,9 @@ namespace {
 std::string agreement_value(const AgreementGroup* group) {
   if (group == nullptr || group->values.empty()) return "undefined";
   std::string text = fmt::format("{:.3f}", group->mean);
-  if (group->values.size() == 1 && group->first.p) text += fmt::format(" (p {})", p_text(*group->first.p));
+  const int64_t defined = std::ssize(group->values);
+  if (defined < group->rows) return text + fmt::format(" ({} of {})", defined, group->rows);
+  if (defined == 1 && group->first.p) text += fmt::format(" (p {})", p_text(*group->first.p));
   return text;
 }
 
@@ -166,8 +168,8 @@ std::vector<DocBlock> alert_blocks(const ReportInput& input) {
   }
   if (record.mixed_fingerprint)
     blocks.push_back(
-        alert_block("Mixed fingerprint: attempts ran with different threads, device or library; numbers may differ in "
-                    "their last digits."));
+        alert_block("Mixed fingerprint: attempts ran with different threads, device, number type or library, which can "
+                    "change numbers."));
   if (record.facts) {
     for (const auto& pair : record.facts->shared_splits)
       blocks.push_back(alert_block(fmt::format("Shared splits: {} and {} are the same data.", pair[0], pair[1])));
@@ -185,7 +187,7 @@ std::vector<DocBlock> sensitivity_section(const ReportInput& input) {
       heading_block("Sensitivity"),
       paragraph_block(
           fmt::format("Change of {} from the unpruned model, paired on the same examples. {} numbers: {} {} "
-                      "without these heads, so they were needed.",
+                      "without these heads.",
                       metric, higher ? "Negative" : "Positive", metric, higher ? "falls" : "rises"))};
   std::vector<Figure> figures = sensitivity_figures(record);
   for (Figure& figure : table_curve_figures(record)) figures.push_back(std::move(figure));
@@ -193,12 +195,12 @@ std::vector<DocBlock> sensitivity_section(const ReportInput& input) {
   std::vector<DocBlock> others;
   for (const SensitivityTable& table : sensitivity_tables(groups)) {
     const std::string title = fmt::format("{}: {}", table.name, table_title(table));
-    blocks.push_back(paragraph_block(title + ". " + join(table_notes(table, metric), " ")));
+    blocks.push_back(paragraph_block(title + ". " + join(table_notes(record, table, metric), " ")));
     blocks.push_back(table_block(sensitivity_rows(table, metric)));
     for (const MetricSummary& other : table.groups.front()->metrics) {
       if (other.name == metric) continue;
       others.push_back(paragraph_block(
-          fmt::format("{}: change of {}. {}", title, other.name, join(table_notes(table, other.name), " "))));
+          fmt::format("{}: change of {}. {}", title, other.name, join(table_notes(record, table, other.name), " "))));
       others.push_back(table_block(sensitivity_rows(table, other.name)));
     }
   }
@@ -218,7 +220,9 @@ std::vector<DocBlock> agreement_section(const ReportInput& input) {
   if (!figures.empty()) blocks.push_back(figures_block(figures));
   if (!methods.empty()) {
     blocks.push_back(paragraph_block(
-        "Between methods on one model; p by permutation, where there is one seed. With several seeds: mean over them. "
+        "Between methods on one model; p by permutation, where there is one seed. With several seeds: mean over them, "
+        "or "
+        "over those in which it is defined (of how many). "
         "Ceiling: the lower of how far either method agrees with itself on two halves of the examples; where an "
         "agreement comes near it, examples alone could explain what is missing to 1."));
     blocks.push_back(table_block(std::move(methods)));

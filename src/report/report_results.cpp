@@ -51,9 +51,24 @@ const char* worse_word(bool higher_is_better) { return higher_is_better ? "drop"
 
 /// "25 % (95 % interval of the drop there: [-0.001, 0.008])"
 std::string within_text(const WithinLimit& within, const char* worse) {
-  if (!within.drop) return "none of those tested";
-  return fmt::format("{} (95 % interval of the {} there: [{}, {}])", share_text(within.fraction), worse,
-                     value_text((*within.drop)[0]), value_text((*within.drop)[1]));
+  if (!within.drop)
+    return within.then_unknown ? "not known, the smallest tested has no interval" : "none of those tested";
+  return fmt::format("{} (95 % interval of the {} there: [{}, {}]{})", share_text(within.fraction), worse,
+                     value_text((*within.drop)[0]), value_text((*within.drop)[1]),
+                     within.then_unknown ? "; the next has none" : "");
+}
+
+/// The same in a table.
+std::string within_cell(const WithinLimit& within) {
+  if (!within.drop) return within.then_unknown ? "not known" : "none";
+  return share_text(within.fraction) + (within.then_unknown ? ", then not known" : "");
+}
+
+/// Which unpruned model a sweep is compared with, where that is not the one that the run ends with.
+std::string step_text(const Sweep& sweep) {
+  return sweep.any().at_step
+             ? fmt::format(" (of the model after {})", count_text(*sweep.any().at_step, "training step"))
+             : "";
 }
 
 /// The best curve of a sweep by its area, against the control.
@@ -62,23 +77,35 @@ std::string sweep_outcome(const ReportInput& input, const Sweep& sweep, const st
   const std::vector<DropLimit> limits = drop_limits(input.record, sweep, metric);
   const bool higher = higher_is_better(input.record, metric);
   const CurveStatistics* best = nullptr;
+  double widest = 0;  // mean heights over other fractions are not to be compared
+  for (size_t i = 0; i < sweep.curves.size(); ++i)
+    if (all[i].area) widest = std::max(widest, all[i].width);
+  int64_t candidates = 0;
   for (size_t i = 0; i < sweep.curves.size(); ++i) {
-    if (!all[i].area) continue;
+    if (!all[i].area || all[i].width < widest) continue;
+    ++candidates;
     if (best == nullptr || (higher ? all[i].area->value > best->area->value : all[i].area->value < best->area->value))
       best = &all[i];
   }
   if (best == nullptr || limits.empty() || best->within.empty()) return "";
   const char* worse = worse_word(higher);
   std::string text = fmt::format(
-      " Sweep {}: largest fraction of heads up to which, there and at every smaller one, the interval of the {} in {} "
+      " Sweep {}: largest fraction of heads up to which, there and at every smaller one, the interval of the {} in "
+      "{}{} "
       "stays within {}{}: {} {}",
-      sweep.any().sweep, worse, metric, limits[0].label, limits[0].label.ends_with('%') ? " of the unpruned value" : "",
-      best->method, within_text(best->within[0], worse));
-  if (!sweep.controls.empty() && !all[sweep.curves.size()].within.empty())
+      sweep.any().sweep, worse, metric, step_text(sweep), limits[0].label,
+      limits[0].label.ends_with('%') ? " of the unpruned value" : "", best->method,
+      within_text(best->within[0], worse));
+  if (!sweep.controls.empty() && all[sweep.curves.size()].one_order)
+    text += "; the one random order says nothing of others";
+  else if (!sweep.controls.empty() && !all[sweep.curves.size()].within.empty())
     text += fmt::format("; the mean random order {}", within_text(all[sweep.curves.size()].within[0], worse));
   if (sweep.curves.size() > 1)
-    text += fmt::format(". {} was picked as the best of {} by this very split: on other data expect less of it",
-                        best->method, count_text(std::ssize(sweep.curves), "method"));
+    text += fmt::format(". {} was picked as the best of {}{} by this very split: on other data expect less of it",
+                        best->method, count_text(candidates, "method"),
+                        candidates < std::ssize(sweep.curves)
+                            ? fmt::format(" (of {}, the others lack points)", sweep.curves.size())
+                            : "");
   if (best->random) text += ". " + rank_text(*best->random, sweep.curves.size());
   return text + ".";
 }
@@ -109,7 +136,7 @@ std::string certainty_line(const Record& record) {
   const std::vector<PointGroup> groups = sensitivity_groups(record);
   for (const SensitivityTable& table : sensitivity_tables(groups)) {
     if (table.name != "leave_one_out") continue;
-    const std::string notes = join(table_notes(table, metric), " ");
+    const std::string notes = join(table_notes(record, table, metric), " ");
     text += fmt::format(" Heads that matter alone{}: {}", table.seed ? fmt::format(", seed {}", *table.seed) : "",
                         notes.rfind("* ", 0) == 0 ? notes.substr(2) : notes);
   }
@@ -130,6 +157,7 @@ void add_statistics(std::vector<DocBlock>& blocks, const ReportInput& input, con
   for (const DropLimit& limit : limits) rows[0].push_back(fmt::format("{} {}", worse, limit.label));
   std::string range;  // of the first curve; one that covers another says so
   int64_t orders = kEnoughOrders;
+  bool one_order = false, unknown = false;
   for (const CurveStatistics& one : all) {
     if (range.empty()) range = one.range;
     const bool other = !one.range.empty() && one.range != range;
@@ -138,7 +166,9 @@ void add_statistics(std::vector<DocBlock>& blocks, const ReportInput& input, con
                                     one.random ? fmt::format("{} of {}", one.random->as_good, one.random->orders) : "-",
                                     one.random ? fmt::format("{:.3g}", one.random->p) : "-"};
     if (one.random) orders = std::min(orders, one.random->orders);
-    for (const WithinLimit& within : one.within) row.push_back(within.drop ? share_text(within.fraction) : "none");
+    one_order = one_order || one.one_order;
+    for (const WithinLimit& within : one.within) unknown = unknown || within.then_unknown;
+    for (const WithinLimit& within : one.within) row.push_back(within_cell(within));
     row.resize(rows[0].size(), "-");
     rows.push_back(std::move(row));
   }
@@ -147,11 +177,17 @@ void add_statistics(std::vector<DocBlock>& blocks, const ReportInput& input, con
       "examples and orders (or seeds) both taken as samples; how many random orders do at least as well, and "
       "p = (that + 1) / (orders + 1); and the largest fraction of heads up to which, there and at every smaller one, "
       "the "
-      "95 % interval of the {} from the unpruned {} stays within a limit.",
-      metric, range.empty() ? "removed" : range, worse, metric);
+      "95 % interval of the {} from the unpruned {}{} stays within a limit.",
+      metric, range.empty() ? "removed" : range, worse, metric, step_text(sweep));
   if (orders < kEnoughOrders)
     text += fmt::format(" With {} p cannot fall below {:.3g}; p < 0.05 takes {} orders.",
                         count_text(orders, "random order"), 1.0 / static_cast<double>(orders + 1), kEnoughOrders);
+  if (one_order) text += " One random order says nothing of others: what is made of it alone has no interval.";
+  if (unknown)
+    text += fmt::format(
+        " Not known: the {} there has no interval, for example because it is the same on all of these examples, which "
+        "says little of others.",
+        worse);
   blocks.push_back(paragraph_block(std::move(text)));
   blocks.push_back(table_block(std::move(rows)));
 }
@@ -207,8 +243,8 @@ std::vector<DocBlock> baseline_section(const ReportInput& input) {
   if (base->metrics.empty()) return blocks;
   const MetricSummary& first = base->metrics.front();
   blocks.push_back(
-      paragraph_block(fmt::format("± is one standard error, {}. n counts examples of the {} split. {}",
-                                  over_text(first), base->first().split, seeds_sentence(input.record, first))));
+      paragraph_block(fmt::format("{} n counts examples of the {} split. {}", error_sentence(base->metrics),
+                                  base->first().split, seeds_sentence(input.record, first))));
   if (input.record.facts && !input.record.facts->signatures().empty())
     blocks.push_back(list_block(input.record.facts->signatures()));
   // A few bad seeds move a mean a long way; from ten seeds on the middle half says what a usual one does.
@@ -279,7 +315,11 @@ std::vector<DocBlock> score_section(const ReportInput& input) {
       figures_block(figures)};
   for (const std::optional<int64_t> seed : seeds_of_heads(input.record)) {
     const std::string title = "Scores as a table" + (seed ? fmt::format(", seed {}", *seed) : "");
-    blocks.push_back(fold_block(title, {table_block(score_rows(input.record, seed))}));
+    std::vector<DocBlock> table = {table_block(score_rows(input.record, seed))};
+    const size_t seeds = recorded_seeds(input.record).size();
+    if (!seed && seeds > 1 && seeds_differ(input.record))
+      table.insert(table.begin(), paragraph_block(fmt::format("Means over {} seeds.", seeds)));
+    blocks.push_back(fold_block(title, std::move(table)));
   }
   return blocks;
 }

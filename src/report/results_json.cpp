@@ -102,7 +102,8 @@ std::vector<AgreementGroup> agreement_groups(const std::vector<AgreementRow>& ro
   for (const AgreementRow& row : rows) {
     const Key key{row.comparison,         row.method_a,  row.method_b,      row.kind,
                   row.layer.value_or(-1), row.statistic, row.k.value_or(-1)};
-    AgreementGroup& group = groups.try_emplace(key, AgreementGroup{row, {}, 0}).first->second;
+    AgreementGroup& group = groups.try_emplace(key, AgreementGroup{row, {}, 0, 0}).first->second;
+    ++group.rows;
     if (row.value) group.values.push_back(*row.value);
   }
   std::vector<AgreementGroup> list;

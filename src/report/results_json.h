@@ -34,6 +34,7 @@ struct AgreementGroup {
   AgreementRow first;
   std::vector<double> values;  // those that are defined
   double mean = 0;             // of `values`; 0 without any
+  int64_t rows = 0;            // also those that are not defined
 };
 std::vector<AgreementGroup> agreement_groups(const std::vector<AgreementRow>& rows);
 

@@ -77,8 +77,10 @@ std::string run_diff_text(const RunDifferences& differences) {
   add("fingerprint", differences.fingerprint);
   add("tool", differences.tool);
   if (out.empty()) return "the runs have the same configuration, inputs, fingerprint and tool\n";
-  return out + (differences.same_experiment ? "one experiment: results can be compared\n"
-                                            : "two experiments: their ids differ\n");
+  if (!differences.same_experiment) return out + "two experiments: their ids differ\n";
+  return out + (differences.fingerprint.empty()
+                    ? "one experiment: results can be compared\n"
+                    : "one experiment under other circumstances, which can change numbers\n");
 }
 
 }  // namespace headprune

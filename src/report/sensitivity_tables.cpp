@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "core/text.h"
 #include "report/notes.h"
@@ -130,9 +131,14 @@ std::string table_title(const SensitivityTable& table) {
   return "";
 }
 
-std::vector<std::string> table_notes(const SensitivityTable& table, const std::string& metric) {
+std::vector<std::string> table_notes(const Record& record, const SensitivityTable& table, const std::string& metric) {
   std::vector<std::string> notes = star_notes(table.groups, metric, "the table");
-  if (std::string note = power_note(table.groups, metric); !note.empty()) notes.push_back(std::move(note));
+  std::set<std::pair<int64_t, int64_t>> orders;
+  for (const PointGroup* group : table.groups)
+    for (const PointResult* member : group->members) orders.insert({member->spec.seed, member->spec.draw.value_or(0)});
+  if (is_random(record, table.method) && orders.size() == 1)
+    notes.push_back("One random order, which says nothing of others: stars are of these very heads.");
+  if (std::string note = power_note({table.groups}, metric); !note.empty()) notes.push_back(std::move(note));
   return notes;
 }
 

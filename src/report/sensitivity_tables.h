@@ -26,6 +26,6 @@ TextRows sensitivity_rows(const SensitivityTable& table, const std::string& metr
 std::string table_title(const SensitivityTable& table);
 
 /// What the stars mean, how many there are, and what could have got one; says so when no test was possible.
-std::vector<std::string> table_notes(const SensitivityTable& table, const std::string& metric);
+std::vector<std::string> table_notes(const Record& record, const SensitivityTable& table, const std::string& metric);
 
 }  // namespace headprune

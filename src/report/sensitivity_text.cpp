@@ -13,13 +13,13 @@ std::string sensitivity_text(const Record& record, const TerminalOptions& option
   const bool higher = higher_is_better(record, metric);
   std::string out = '\n' + coloured("Sensitivity", kBold, options.colour) +
                     fmt::format(": change of {} from the unpruned model\n", metric);
-  out += wrapped(fmt::format("{} numbers: {} {} without these heads, so they were needed.",
-                             higher ? "Negative" : "Positive", metric, higher ? "falls" : "rises"),
+  out += wrapped(fmt::format("{} numbers: {} {} without these heads.", higher ? "Negative" : "Positive", metric,
+                             higher ? "falls" : "rises"),
                  options.width, 2);
   for (const SensitivityTable& table : sensitivity_tables(groups)) {
     out += '\n' + fmt::format("  {}: {}\n", coloured(table.name, kBold, options.colour), table_title(table));
     out += text_table(sensitivity_rows(table, metric), {options.width, 2, 1, 0, 1});
-    for (const std::string& note : table_notes(table, metric)) out += wrapped(note, options.width, 2);
+    for (const std::string& note : table_notes(record, table, metric)) out += wrapped(note, options.width, 2);
   }
   return out;
 }

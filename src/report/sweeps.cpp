@@ -116,8 +116,10 @@ std::vector<std::string> sweep_notes(const Record& record, const Sweep& sweep, c
     }
     const std::string of =
         count_text(draws, "random order") + (seeds > 1 ? fmt::format(" for each of {} seeds", seeds) : "");
-    out.push_back(
-        fmt::format("{}: mean [smallest, largest] of {}: no interval, the range of what was drawn.", curve.method, of));
+    out.push_back(one_random_order(record, curve)
+                      ? fmt::format("{}: one random order, which says nothing of others: no interval.", curve.method)
+                      : fmt::format("{}: mean [smallest, largest] of {}: no interval, the range of what was drawn.",
+                                    curve.method, of));
   }
   if (!sweep.trained.empty())
     out.push_back(
@@ -126,9 +128,12 @@ std::vector<std::string> sweep_notes(const Record& record, const Sweep& sweep, c
   if (sweep.curves.empty()) return out;
   const std::string of = sweep.any().at_step ? ", against the model of that step" : "";
   for (std::string& note : star_notes(points, metric, "the points of each curve" + of)) out.push_back(std::move(note));
-  std::vector<const PointGroup*> family;
-  for (const PointGroup& point : sweep.curves.front().points) family.push_back(&point);
-  if (const std::string note = power_note(family, metric); !note.empty()) out.push_back(note);
+  std::vector<std::vector<const PointGroup*>> families;
+  for (const CurveGroup& curve : sweep.curves) {
+    families.emplace_back();
+    for (const PointGroup& point : curve.points) families.back().push_back(&point);
+  }
+  if (const std::string note = power_note(families, metric); !note.empty()) out.push_back(note);
   return out;
 }
 
@@ -143,6 +148,7 @@ std::string areas_sentence(const Record& record, const Sweep& sweep, const std::
     return range_text(area) == range ? std::string() : fmt::format(" (over {})", range_text(area));
   };
   int64_t orders = 0;
+  const bool one_order = !sweep.controls.empty() && one_random_order(record, sweep.controls.front());
   for (const CurveGroup& curve : sweep.curves) {
     const std::vector<AreaSummary> areas = curve_areas(record, curve);
     const AreaSummary* area = area_of(areas, metric);
@@ -151,18 +157,21 @@ std::string areas_sentence(const Record& record, const Sweep& sweep, const std::
     const auto against = control == nullptr ? std::nullopt : against_random(record, *area, *control);
     if (against) {
       orders = against->orders;
-      part += fmt::format(" ({}{} against the mean random order; {} of {} at least as good, p = {:.3g})",
+      part += fmt::format(" ({}{} against {}; {} of {} at least as good, p = {:.3g})",
                           change_text(against->difference.delta), change_interval_text(against->difference),
-                          against->as_good, against->orders, against->p);
+                          one_order ? "the one random order" : "the mean random order", against->as_good,
+                          against->orders, against->p);
     }
     parts.push_back(std::move(part));
   }
   if (parts.empty()) return "";
   std::string control_text;
   if (control != nullptr) {
-    control_text = fmt::format("; {} {} (smallest {}, largest {}){}", sweep.controls.front().method,
-                               estimate_text(control->estimate), value_text(control->low), value_text(control->high),
-                               other_range(*control));
+    const std::string spread =
+        one_order ? "one order, which says nothing of others"
+                  : fmt::format("smallest {}, largest {}", value_text(control->low), value_text(control->high));
+    control_text = fmt::format("; {} {} ({}){}", sweep.controls.front().method, estimate_text(control->estimate),
+                               spread, other_range(*control));
     if (orders > 0) control_text += ". p is one-sided, of each method by itself";
     if (orders > 0 && orders < kEnoughOrders)
       control_text +=
@@ -197,7 +206,7 @@ std::vector<std::string> mask_notes(const MaskList& list, const std::string& met
     if (said.insert(over).second) notes.push_back("[ ] 95 % interval " + over + ".");
   }
   for (std::string& note : star_notes(points, metric, "the list")) notes.push_back(std::move(note));
-  if (const std::string note = power_note(points, metric); !note.empty()) notes.push_back(note);
+  if (const std::string note = power_note({points}, metric); !note.empty()) notes.push_back(note);
   return notes;
 }
 

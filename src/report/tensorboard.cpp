@@ -168,7 +168,6 @@ void add_session(EventFile& file, const ReportInput& input, double now) {
 }  // namespace
 
 std::string training_tag(const TrainRow& row) {
-  if (row.name == "examples_per_second") return "perf/examples_per_s";
   if (row.split != "train") return "eval/" + row.name;
   return "train/" + (row.name == "learning_rate" ? std::string("lr") : row.name);
 }

@@ -22,7 +22,7 @@ struct EventFileName {
 };
 std::string event_file_name(const EventFileName& name);
 
-/// "train/loss", "eval/accuracy", "perf/examples_per_s".
+/// "train/loss", "train/lr", "eval/accuracy".
 std::string training_tag(const TrainRow& row);
 
 /// Everything but training.

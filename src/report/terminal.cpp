@@ -84,13 +84,13 @@ class Summary {
       rows.push_back({metric.name, cells[0], cells[1], cells[2], std::to_string(metric.estimate.n)});
     }
     out_ += text_table(rows, {options_.width, 2, 5, 0, 1});
-    baseline_notes(base->metrics.empty() ? nullptr : &base->metrics.front());
+    baseline_notes(base->metrics);
   }
 
-  void baseline_notes(const MetricSummary* metric) {
-    if (metric == nullptr) return;
-    line(fmt::format("± is one standard error, {}. n counts examples.", over_text(*metric)));
-    line(seeds_sentence(record_, *metric));
+  void baseline_notes(const std::vector<MetricSummary>& metrics) {
+    if (metrics.empty()) return;
+    line(error_sentence(metrics) + " n counts examples.");
+    line(seeds_sentence(record_, metrics.front()));
     if (!record_.facts) return;
     for (const std::string& signature : record_.facts->signatures()) line(signature);
     for (const auto& pair : record_.facts->shared_splits) {
@@ -176,7 +176,7 @@ class Summary {
   void problems() {
     if (record_.mixed_fingerprint) {
       heading("Mixed fingerprint");
-      out_ += ": attempts ran with different settings; numbers may differ in their last digits\n";
+      out_ += ": attempts ran under different circumstances, which can change numbers\n";
     }
     if (!record_.failed.empty()) {
       heading("Failed points");

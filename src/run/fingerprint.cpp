@@ -8,6 +8,7 @@
 
 #include "core/log.h"
 #include "model/linear.h"
+#include "record/device_name.h"
 #include "record/host.h"
 
 namespace headprune {
@@ -47,14 +48,13 @@ torch::Device configure_runtime(const RuntimeSection& runtime) {
 }
 
 Json fingerprint(const Experiment& experiment, torch::Device device) {
-  const HostInfo host = host_info();
   Json json;
   json["threads"] = at::get_num_threads();
   json["interop_threads"] = at::get_num_interop_threads();
   json["batch_size"] = experiment.score.batch_size;
   json["padding"] = "longest of the batch";
   json["device"] = device.str();
-  json["device_name"] = host.cpu;
+  json["device_name"] = device_name(device.str());
   json["dtype"] = enum_name(compute_type());
   json["cpu_capability"] = at::get_cpu_capability();
   json["blas"] = blas_name();

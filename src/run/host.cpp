@@ -15,6 +15,7 @@
 #include "record/example_values.h"
 #include "record/samples.h"
 #include "run/constant_predictions.h"
+#include "task/metrics.h"
 #include "train/trainer.h"
 
 namespace headprune {
@@ -236,9 +237,9 @@ SelectValues Host::select(const std::vector<HeadSet>& masks) {
   const double sign = workspace_.task->chosen_by().higher_is_better ? 1 : -1;
   for (const HeadSet& removed : masks) {
     const Outcomes outcomes = run_.select_masks->evaluate(removed);
-    double loss = 0;
-    for (const Outcome& outcome : outcomes) loss += outcome.loss / static_cast<double>(outcomes.size());
-    selected.values.push_back({sign * workspace_.task->choice_value(outcomes), loss});
+    const double headline = sign * workspace_.task->choice_value(outcomes), loss = loss_value(outcomes);
+    // NaN is less than nothing, so a mask that breaks the model would win over all that follow.
+    selected.values.push_back({std::isnan(headline) ? -INFINITY : headline, std::isnan(loss) ? INFINITY : loss});
   }
   selected.forward = static_cast<int64_t>(workspace_.select_batches.size() * masks.size());
   passes_.forward += selected.forward;
@@ -273,12 +274,13 @@ std::optional<Importance> recorded_importance(const Record& record, const ScoreK
   scores.dur_s = stored.done->dur_s;
   for (const BlockHeads& block : blocks) {
     const auto size = block.count();
-    torch::Tensor values = torch::zeros({size}, torch::kFloat64);   // [H]
-    torch::Tensor stderrs = torch::zeros({size}, torch::kFloat64);  // [H]
+    torch::Tensor values = torch::zeros({size}, torch::kFloat64);  // [H]
+    torch::Tensor stderrs;                                         // [H]
     const auto row = stored.blocks.find(block.id);
     if (row == stored.blocks.end()) return std::nullopt;
     has_stderr = has_stderr || !row->second.stderrs.empty();
-    scores.n = row->second.n;
+    if (!row->second.stderrs.empty()) stderrs = torch::zeros({size}, torch::kFloat64);
+    scores.n.push_back(row->second.n);
     for (size_t i = 0; i < row->second.heads.size(); ++i) {
       const auto head = std::find(block.heads.begin(), block.heads.end(), row->second.heads[i]);
       if (head == block.heads.end()) return std::nullopt;
@@ -301,10 +303,10 @@ void record_importance(Workspace& workspace, const ScoreKey& key, const Importan
   row.method = done.method = key.method;
   row.draw = done.draw = key.draw;
   row.sweep = done.sweep = key.sweep;
-  row.n = importance.n;
   if (!key.sweep.empty()) row.step = done.step = key.step;
   for (size_t b = 0; b < blocks.size(); ++b) {
     row.block = blocks[b].id;
+    row.n = importance.n.empty() ? 0 : importance.n[b];
     row.heads.clear();
     row.scores.clear();
     row.stderrs.clear();
@@ -312,7 +314,8 @@ void record_importance(Workspace& workspace, const ScoreKey& key, const Importan
     for (const int64_t position : surviving(blocks[b], removed)) {
       row.heads.push_back(blocks[b].heads[position]);
       row.scores.push_back(importance.values[b][position].item<double>());
-      if (!importance.stderr_.empty()) row.stderrs.emplace_back(importance.stderr_[b][position].item<double>());
+      if (!importance.stderr_.empty() && importance.stderr_[b].defined())
+        row.stderrs.emplace_back(importance.stderr_[b][position].item<double>());
       for (size_t half = 0; half < 2; ++half)
         if (!importance.halves[half].empty() && key.sweep.empty())
           row.halves[half].push_back(importance.halves[half][b][position].item<double>());

@@ -80,6 +80,21 @@ Prepared prepare_folder(const Loaded<Experiment>& loaded, const RunOptions& opti
   return prepared;
 }
 
+/// The number of draws is no part of the experiment, whose values do not depend on it, but intervals and p do. Refuses
+/// to mix them, or says how they are to be marked as mixed; nothing where they are not.
+std::optional<Warning> check_draws(const Record& before, int64_t draws, const RunOptions& options) {
+  if (!before.facts || before.points.empty() || before.facts->bootstrap_iters == draws) return std::nullopt;
+  const std::string what =
+      fmt::format("report.bootstrap_iters was {} and is now {}", before.facts->bootstrap_iters, draws);
+  if (!options.accept_fingerprint)
+    fail(ExitCode::incomparable,
+         "{}: bootstrap intervals and p of what is recorded and of what is to come would not be comparable; set it "
+         "back, "
+         "use --new to start afresh, or --accept-fingerprint to continue and mark the results as mixed",
+         what);
+  return Warning{"mixed_draws", what + ": bootstrap intervals and p of one table may come from either"};
+}
+
 RunContext make_context(const Loaded<Experiment>& loaded, const RunOptions& options, torch::Device device,
                         const std::vector<InputFile>& inputs) {
   RunContext context;
@@ -212,10 +227,14 @@ RunOutcome run_experiment(const Loaded<Experiment>& loaded, const RunOptions& op
   const fs::path& folder = prepared.folder.path;
   remove_temporaries(folder);
   Journal journal(folder);
+  const std::optional<Warning> mixed_draws = check_draws(journal.before(), experiment.report.bootstrap_iters, options);
   journal.run_start(context.experiment_id, prepared.run_sha256);
   journal.env(context.fingerprint);
   journal.config(sha256_file(folder / kConfig));
-  journal.facts(run_facts(experiment, dataset));
+  RunFacts facts = run_facts(experiment, dataset);
+  facts.model_sha256 = loaded_model_sha256(context.inputs);
+  journal.facts(facts);
+  if (mixed_draws) journal.warn(*mixed_draws);
   StatusFile status(folder, journal.attempt());
   TrainLog train_log(folder, journal.attempt());
   std::optional<LiveTensorBoard> tensorboard;

@@ -117,11 +117,13 @@ RawScores ExampleMean::finish() const {
   RawScores raw;
   for (size_t b = 0; b < blocks_.size(); ++b) {
     const Moments& all = moments_[b];
-    raw.n = std::max(raw.n, all.n);
+    raw.n.push_back(all.n);
     raw.values.push_back(all.mean);
     const auto n = static_cast<double>(all.n);
-    raw.stderr_.push_back(all.n > 1 ? (all.squares / (n * (n - 1))).sqrt() : zeros(blocks_[b]));
+    const bool known = all.n > 1 || blocks_[b].heads.empty();
+    raw.stderr_.push_back(known ? (all.squares / std::max(1.0, n * (n - 1))).sqrt() : torch::Tensor());
   }
+  if (std::all_of(raw.n.begin(), raw.n.end(), [](int64_t n) { return n < 2; })) raw.stderr_.clear();
   for (size_t b = 0; b < blocks_.size(); ++b) {
     if (moments_[b].n > 0 || !survives_[b].any().item<bool>()) continue;
     fail(ExitCode::run_failed,
@@ -129,12 +131,14 @@ RawScores ExampleMean::finish() const {
          "other positions, or drop this score",
          score_, to_string(blocks_[b].id));
   }
-  if (raw.n == 1) raw.stderr_.clear();
-  if (raw.n > 1)
-    for (size_t half = 0; half < 2; ++half)
-      for (const auto& sums : halves_)
-        raw.halves[half].push_back(sums[half].n > 0 ? sums[half].sum / static_cast<double>(sums[half].n)
-                                                    : torch::zeros_like(sums[half].sum));
+  // A block in which one half counted no example has no value there, and a ranking without it is another ranking.
+  bool both = true;
+  for (size_t b = 0; b < blocks_.size(); ++b)
+    both = both && (!survives_[b].any().item<bool>() || (halves_[b][0].n > 0 && halves_[b][1].n > 0));
+  for (size_t half = 0; half < 2 && both; ++half)
+    for (const auto& sums : halves_)
+      raw.halves[half].push_back(sums[half].n > 0 ? sums[half].sum / static_cast<double>(sums[half].n)
+                                                  : torch::zeros_like(sums[half].sum));
   return raw;
 }
 
@@ -169,9 +173,11 @@ void ExampleRatio::add(size_t block, const torch::Tensor& values, const torch::T
 
 RawScores ExampleRatio::finish() const {
   RawScores raw;
+  int64_t most = 0;
   for (size_t b = 0; b < blocks_.size(); ++b) {
     const Sums& sums = sums_[b];
-    raw.n = std::max(raw.n, sums.examples);
+    raw.n.push_back(sums.examples);
+    most = std::max(most, sums.examples);
     // A block through which no gradient flows, one without heads for example, has importance 0.
     const torch::Tensor ratio = sums.n > 0 ? sums.y / sums.n : zeros(blocks_[b]);  // [H]
     raw.values.push_back(ratio);
@@ -180,8 +186,9 @@ RawScores ExampleRatio::finish() const {
     raw.stderr_.push_back(sums.n > 0 && n > 1 ? (residual.clamp_min(0) * (n / (n - 1))).sqrt() / sums.n
                                               : zeros(blocks_[b]));
   }
-  if (raw.n < 2) raw.stderr_.clear();
-  if (raw.n > 1)
+  // A block without heads sees no example; all others see the same.
+  if (most < 2) raw.stderr_.clear();
+  if (most > 1)
     for (size_t half = 0; half < 2; ++half)
       for (const Sums& sums : sums_)
         raw.halves[half].push_back(sums.half_n[half] > 0 ? sums.half_y[half] / sums.half_n[half]

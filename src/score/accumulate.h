@@ -50,7 +50,7 @@ class ExampleMean {
   const Blocks& blocks() const { return blocks_; }
   /// `values` [B, H], any device and type. `counted` [B] bool leaves examples out; undefined: all count.
   void add(size_t block, const torch::Tensor& values, const Batch& batch, const torch::Tensor& counted = {});
-  /// Throws Error(run_failed) when no example counted. `n` is that of the block with most counted examples.
+  /// Throws Error(run_failed) when no example counted in a block.
   RawScores finish() const;
 
  private:

@@ -178,7 +178,7 @@ class BatchPass final : public ScoreMethod::Pass {
   RawScores finish() override {
     RawScores raw;
     for (const torch::Tensor& sum : sums_) raw.values.push_back(sum / examples_);
-    raw.n = examples_;
+    raw.n.assign(blocks_.size(), examples_);
     return raw;
   }
 
@@ -211,7 +211,7 @@ class WeightsPass final : public ScoreMethod::Pass {
     for (size_t b = 0; b < blocks_.size(); ++b)
       raw.values.push_back(sums_[b].defined() ? (sums_[b] / examples_).abs().sum(1).cpu()  // [H]
                                               : torch::zeros({0}, torch::kFloat64));
-    raw.n = examples_;
+    raw.n.assign(blocks_.size(), examples_);
     return raw;
   }
 

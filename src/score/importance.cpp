@@ -59,6 +59,8 @@ void pass_over_data(const std::vector<Running>& all, const Needs& needs, const S
 /// A method's own values: shapes right, surviving heads finite, removed heads 0, and larger = keep.
 void check_and_turn(RawScores& raw, const ScoreRequest& request, const Blocks& blocks, const PerBlock& survives) {
   TORCH_CHECK(raw.values.size() == blocks.size(), "score ", request.label, " gave another number of blocks");
+  TORCH_CHECK(raw.n.empty() || raw.n.size() == blocks.size(), "score ", request.label,
+              " counted the examples of another number of blocks");
   TORCH_CHECK(raw.stderr_.empty() || raw.stderr_.size() == blocks.size(), "score ", request.label,
               " gave standard errors for another number of blocks");
   const bool negate = request.method->keep() == Keep::small;
@@ -75,7 +77,8 @@ void check_and_turn(RawScores& raw, const ScoreRequest& request, const Blocks& b
     }
     const torch::Tensor zero = torch::zeros({}, torch::kFloat64);
     values = torch::where(survives[b], negate ? 0 - values : values, zero);  // 0 - x: no negative zeros
-    if (!raw.stderr_.empty()) raw.stderr_[b] = torch::where(survives[b], raw.stderr_[b], zero);
+    if (!raw.stderr_.empty() && raw.stderr_[b].defined())
+      raw.stderr_[b] = torch::where(survives[b], raw.stderr_[b], zero);
     for (PerBlock& half : raw.halves)
       if (!half.empty()) half[b] = torch::where(survives[b], negate ? 0 - half[b] : half[b], zero);
   }
@@ -141,7 +144,7 @@ std::vector<Importance> importance(const std::vector<ScoreRequest>& requests, co
     }
     result.values = std::move(raw.values);
     result.stderr_ = std::move(raw.stderr_);
-    result.n = raw.n;
+    result.n = std::move(raw.n);
     count_ties(result, requests[r].label, blocks, survives);
     if (running[r].needs.data) {
       result.examples = input.examples;
@@ -170,7 +173,8 @@ void normalize(PerBlock& values, PerBlock& stderrs, const Blocks& blocks, const 
     const torch::Tensor shifted = within_layer ? values[b] : values[b] - low;  // [H]
     // A divisor of 0 means that every difference is 0 too: nothing to scale, and no 0/0.
     values[b] = torch::where(survives[b], divisor > 0 ? shifted / divisor : torch::zeros_like(shifted), zero);
-    if (!stderrs.empty()) stderrs[b] = divisor > 0 ? stderrs[b] / divisor : torch::zeros_like(stderrs[b]);
+    if (!stderrs.empty() && stderrs[b].defined())
+      stderrs[b] = divisor > 0 ? stderrs[b] / divisor : torch::zeros_like(stderrs[b]);
   }
 }
 

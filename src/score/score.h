@@ -47,10 +47,12 @@ struct Observation {
 /// heads is not looked at.
 struct RawScores {
   PerBlock values;
-  PerBlock stderr_;  // standard error of the mean over examples, [H] a block; empty where a method has none
+  /// Standard error of the mean over examples, [H] a block, undefined where fewer than two examples counted in it;
+  /// empty where a method has none.
+  PerBlock stderr_;
   /// The values from the examples of even and of odd index alone, [H] a block; empty where a method has none.
   std::array<PerBlock, 2> halves;
-  int64_t n = 0;  // examples
+  std::vector<int64_t> n;  // examples that counted in each block; empty where a method looks at none
 };
 
 enum class Keep { large, small };                        // which end of the raw values means "keep"
@@ -94,10 +96,10 @@ class ScoreMethod {
 /// Importance of every present head: larger = keep, whatever the method's direction.
 struct Importance {
   PerBlock values;   // float64 [H] a block, CPU; removed heads 0
-  PerBlock stderr_;  // empty where undefined
+  PerBlock stderr_;  // empty where undefined; so is a block of it
   /// From either half of the examples, normalised as `values`: how stable the ranking is. Empty where undefined.
   std::array<PerBlock, 2> halves;
-  int64_t n = 0;
+  std::vector<int64_t> n;             // examples that counted in each block; empty where a method looks at none
   int64_t ties = 0;                   // surviving heads that share their value with another
   std::vector<std::string> warnings;  // all equal within a block, or overall
   // What the method needs: examples seen, and batches forward and backward as if it had the pass for itself. So the
@@ -121,7 +123,7 @@ std::vector<Importance> importance(const std::vector<ScoreRequest>& requests, co
 
 /// Makes the values of different blocks comparable, in place; removed heads take no part and read 0 afterwards.
 /// layer_l2: each block over its L2 norm, an all-zero block stays zero. global_minmax: onto [0, 1] over all heads, all
-/// equal: zeros. `stderrs` ([H] a block, or empty) are scaled by the same factors.
+/// equal: zeros. `stderrs` ([H] a block or undefined, or empty) are scaled by the same factors.
 void normalize(PerBlock& values, PerBlock& stderrs, const Blocks& blocks, const HeadSet& removed, Normalize how);
 
 }  // namespace headprune

@@ -224,6 +224,8 @@ Difference paired_bootstrap(const Resampled& value, const Resampled& base) {
   for (size_t i = 0; i < jackknife.size(); ++i) {
     jackknife[i] = minus(value.leave_one_out[i], base.leave_one_out[i]);
   }
+  // The same change in every example says nothing of others, so there is nothing to judge it by.
+  if (difference.delta != 0 && all_equal(draws)) return difference;
   const double smaller = static_cast<double>(std::min(not_above, not_below));
   difference.p = std::min(1.0, 2 * (1 + smaller) / static_cast<double>(1 + draws.size()));
   if (!all_equal(draws)) {

@@ -71,8 +71,8 @@ Estimate bootstrap_estimate(const Resampled& resampled);
 
 /// value - base over the same resamples, test "paired_bootstrap": stderr and BCa interval of the difference, p =
 /// min(1, 2 (1 + min(draws <= 0, draws >= 0)) / (1 + number of draws)). Differences within rounding (1e-12 of
-/// the two sides) count as zero, and an identically zero difference has p = 1 and no interval.
-/// Without draws on either side only delta is set.
+/// the two sides) count as zero, and an identically zero difference has p = 1 and no interval. One that is the same in
+/// every draw has neither. Without draws on either side only delta is set.
 Difference paired_bootstrap(const Resampled& value, const Resampled& base);
 
 /// Mean of the middle half of at least ten seeds: floor(k / 4) values are cut at each end, as scipy.stats.trim_mean

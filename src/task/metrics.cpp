@@ -151,6 +151,8 @@ double metric_value(ExampleMetric (*make)(const Outcomes&), const Outcomes& outc
   return make(outcomes).resample(Bootstrap(outcomes.size(), /*draws=*/0, /*seed=*/0)).value;
 }
 
+double loss_value(const Outcomes& outcomes) { return metric_value(loss_metric, outcomes); }
+
 MetricResult accuracy(const MetricInput& input) {
   if (!usable(input)) return nonfinite("accuracy", input);
   const auto n = static_cast<int64_t>(input.outcomes.size());

@@ -67,6 +67,8 @@ MetricResult resampled_metric(const std::string& name, ExampleMetric (*make)(con
 /// The metric without uncertainty.
 double accuracy_value(const Outcomes& outcomes);
 double metric_value(ExampleMetric (*make)(const Outcomes&), const Outcomes& outcomes);
+/// The metric `loss`: examples weigh by their positions, as in every other number of that name.
+double loss_value(const Outcomes& outcomes);
 
 /// sum(w l) / sum(w): nats per position that receives loss.
 ExampleMetric loss_metric(const Outcomes& outcomes);

@@ -4,6 +4,7 @@
 #include "cli/program.h"
 #include "core/text.h"
 #include "record/framed_log.h"
+#include "record/journal.h"
 #include "record/run_folder.h"
 #include "support/catch.h"
 
@@ -122,6 +123,23 @@ TEST_CASE("another fingerprint is exit 12, and --accept-fingerprint marks the re
   threads.push_back("--accept-fingerprint");
   CHECK(headprune_in(scratch.path(), threads).code == 0);
   CHECK(json_file(scratch / "out/results.json")["mixed_fingerprint"] == true);
+}
+
+TEST_CASE("another number of bootstrap draws is exit 12 once points stand, or marks the results", "[cli]") {
+  const TestFolder scratch;
+  write_file(scratch / "small.yaml", kSmallExperiment);
+  std::vector<std::string> more = {"run", "small.yaml", "--out", "out", "seeds=[1]", "--smoke"};
+  REQUIRE(headprune_in(scratch.path(), more).code == 0);
+  const std::string id = json_file(scratch / "out/results.json")["experiment_id"];
+  more.push_back("report.bootstrap_iters=300");
+  const Finished refused = headprune_in(scratch.path(), more);
+  CHECK(refused.code == 12);
+  CHECK(refused.err.find("report.bootstrap_iters was 200 and is now 300") != std::string::npos);
+  more.push_back("--accept-fingerprint");
+  REQUIRE(headprune_in(scratch.path(), more).code == 0);
+  const Json results = json_file(scratch / "out/results.json");
+  CHECK(results["experiment_id"] == id);
+  CHECK(results["warnings"].dump().find("mixed_draws") != std::string::npos);
 }
 
 TEST_CASE("-j says how many cores compute, runtime.dtype with what; both stand in the fingerprint", "[cli]") {
@@ -292,6 +310,10 @@ TEST_CASE("a model trained in one run is loaded and trained on by another", "[cl
       headprune_in(scratch.path(), {"run", "more.yaml", "seeds=[1]", "train.max_steps=3", "--smoke"});
   INFO(finished.err);
   CHECK(finished.code == 0);
+  // By which a baseline knows what training began from.
+  const Record record = read_record(scratch / "runs/small");
+  CHECK(record.facts->model_sha256 == loaded_model_sha256(read_run_context(scratch / "runs/small").inputs));
+  CHECK(record.facts->model_sha256.size() == 64);
 }
 
 TEST_CASE("usage errors are exit 2 with one sentence", "[cli]") {

@@ -50,6 +50,9 @@ TEST_CASE("a baseline reads back as it was written, one metric a line", "[baseli
   CHECK(read.metrics.at("base/accuracy").seeds == std::vector<double>{0.9, 0.8});
   CHECK(read.data_sha256.at("report") == "cc");
   CHECK_FALSE(read.model_sha256);
+  // What an earlier version wrote of every loaded model.
+  const std::string old = replaced(text, "\"model_sha256\":null", "\"model_sha256\":\"\"");
+  CHECK_FALSE(parse_baseline(old, "expected.json").model_sha256);
 }
 
 TEST_CASE("an update keeps the policy and tells what it replaced", "[baseline]") {

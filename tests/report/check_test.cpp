@@ -167,6 +167,24 @@ TEST_CASE("another experiment and another fingerprint cannot be compared, and th
   CHECK_THAT(all_reasons(tolerated), ContainsSubstring("tolerated"));
 }
 
+TEST_CASE("another loaded model is named, and one without a digest is not taken for the same", "[check]") {
+  Record record = two_seeds();
+  record.facts->model_sha256 = "abab";
+  Baseline baseline = baseline_of(record);
+  CHECK(baseline.model_sha256 == "abab");
+  Record other = record;
+  other.experiment_id = "f1f1";
+  const std::string known = "the loaded model is not that of the baseline", unknown = "is not known";
+  CHECK(all_reasons(check_run(other, baseline, {})).find(known) == std::string::npos);
+  other.facts->model_sha256 = "cdcd";
+  CHECK_THAT(all_reasons(check_run(other, baseline, {})), ContainsSubstring(known));
+  baseline.model_sha256.reset();  // of an earlier version
+  CHECK_THAT(all_reasons(check_run(other, baseline, {})), ContainsSubstring("the baseline has no digest"));
+  CHECK(all_reasons(check_run(other, baseline, {})).find(known) == std::string::npos);
+  other.facts->model_sha256.clear();
+  CHECK(all_reasons(check_run(other, baseline, {})).find(unknown) == std::string::npos);
+}
+
 TEST_CASE("a run that is not completed never passes; incomparable comes before incomplete, that before worse",
           "[check]") {
   Record running = two_seeds();

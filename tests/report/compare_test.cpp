@@ -136,6 +136,45 @@ TEST_CASE("one model each on the same examples is paired example by example", "[
   CHECK(change.p.value() == Approx(2.0 / 1024));  // ten lost, none gained: 2 * (1/2)^10
 }
 
+TEST_CASE("areas of one model each are no proportions, and get no floor meant for those", "[compare]") {
+  const TestFolder folder;
+  for (const char* name : {"a", "b"}) {
+    Record record = one_seed();
+    make_folders(folder / name);
+    store_examples(record, folder / name);
+    store_run(folder / name, record);
+  }
+  const RunComparison comparison = compare_runs({(folder / "a").string(), (folder / "b").string()});
+  const Difference& area = *row_of(comparison, "auc/gradient_l1/one_shot/accuracy").changes[1];
+  CHECK(area.delta == 0);
+  CHECK_FALSE(area.stderr_);  // equal on every example, by which nothing is known of others
+  CHECK_FALSE(area.ci95);
+  CHECK(row_of(comparison, "base/accuracy").changes[1]->ci95);  // Bonett and Price's
+}
+
+TEST_CASE("one random order on either side is compared without an interval", "[compare]") {
+  const TestFolder folder;
+  for (const char* name : {"a", "b"}) {
+    Record record = one_seed();
+    std::erase_if(record.points, [](const auto& entry) { return entry.second.spec.draw == 1; });
+    make_folders(folder / name);
+    if (std::string(name) == "b")
+      for (auto& [id, point] : record.points) point.metrics[0].estimate.value -= 0.1;
+    store_examples(record, folder / name);
+    store_run(folder / name, record);
+  }
+  const RunComparison comparison = compare_runs({(folder / "a").string(), (folder / "b").string()});
+  for (const char* key : {"curve/random/one_shot/0.5/accuracy", "auc/random/one_shot/accuracy"}) {
+    INFO(key);
+    const Difference& change = *row_of(comparison, key).changes[1];
+    CHECK(change.delta == Approx(-0.1));
+    CHECK_FALSE(change.ci95);
+    CHECK_FALSE(change.p);
+  }
+  // With every head gone there is one mask, whatever the order.
+  CHECK(row_of(comparison, "curve/random/one_shot/1/accuracy").changes[1]->ci95);
+}
+
 TEST_CASE("runs of different experiments are compared, and what only one has is shown", "[compare]") {
   const TestFolder folder;
   Record other = two_seeds();

@@ -39,6 +39,75 @@ TEST_CASE("a fraction may go where the drop's interval stays within the limit", 
   CHECK((*all[0].within[2].drop)[1] == Approx(0.045));
 }
 
+TEST_CASE("no change on any example is no interval of 0, and then nothing is said of a limit", "[curve_statistics]") {
+  Record record = one_seed();
+  const auto difference_at = [&](int64_t removed, const Difference& difference) {
+    for (auto& [id, point] : record.points)
+      if (point.spec.method == "gradient_l1" && point.spec.heads_removed == removed && !point.spec.sweep.empty())
+        point.metrics[0].difference = difference;
+  };
+  // What a paired bootstrap of equal predictions gives: f1 or matthews in the place of accuracy.
+  difference_at(2, {.delta = 0, .stderr_ = {}, .ci95 = {}, .p = 1, .test = "paired_bootstrap"});
+  auto all = curve_statistics(record, sweeps_of(record)[0], "accuracy");
+  CHECK(all[0].within[2].fraction == 0);
+  CHECK_FALSE(all[0].within[2].drop);
+  CHECK(all[0].within[2].then_unknown);
+  difference_at(2, {.delta = 0, .stderr_ = 0, .ci95 = {{-0.01, 0.01}}, .p = 1, .test = "paired_bootstrap"});
+  difference_at(4, {.delta = 0, .stderr_ = {}, .ci95 = {}, .p = 1, .test = "paired_bootstrap"});
+  all = curve_statistics(record, sweeps_of(record)[0], "accuracy");
+  CHECK(all[0].within[2].fraction == 0.5);
+  CHECK(all[0].within[2].then_unknown);
+}
+
+TEST_CASE("one random order of one model has no interval and passes no limit", "[curve_statistics]") {
+  const TestFolder folder;
+  Record record = one_seed();
+  store_examples(record, folder.path());
+  const auto two = curve_statistics(record, sweeps_of(record)[0], "accuracy");
+  CHECK(two[1].area->ci95);
+  CHECK_FALSE(two[1].one_order);
+  std::erase_if(record.points, [](const auto& entry) { return entry.second.spec.draw == 1; });
+  const Sweep sweep = sweeps_of(record)[0];
+  const auto one = curve_statistics(record, sweep, "accuracy");
+  CHECK(one[0].area->ci95);
+  CHECK(one[1].one_order);
+  CHECK_FALSE(one[1].area->ci95);
+  CHECK_FALSE(one[1].area->stderr_);
+  CHECK(one[1].within.empty());
+  CHECK_FALSE(one[0].random->difference.ci95);
+  CHECK_THAT(areas_sentence(record, sweep, "accuracy"), ContainsSubstring("one order, which says nothing of others"));
+  std::string notes;
+  for (const std::string& note : sweep_notes(record, sweep, "accuracy")) notes += note;
+  CHECK_THAT(notes, ContainsSubstring("random: one random order, which says nothing of others"));
+  CHECK(notes.find("mean [smallest, largest]") == std::string::npos);
+  // Over seeds the orders are among what varies.
+  Record seeds = two_seeds();
+  std::erase_if(seeds.points, [](const auto& entry) { return entry.second.spec.draw == 1; });
+  CHECK_FALSE(curve_statistics(seeds, sweeps_of(seeds)[0], "accuracy")[1].one_order);
+}
+
+TEST_CASE("the power of a sweep is that of every curve, whatever points it has", "[curve_statistics]") {
+  Record record = one_seed();
+  const auto note = [&] {
+    const Sweep sweep = sweeps_of(record)[0];
+    return sweep_notes(record, sweep, "accuracy").back();
+  };
+  // McNemar: 7 of 100 examples one way have p = 0.0156, below 0.05 / 2; 6 have 0.0313, below 0.05.
+  CHECK(note() == "With 100 examples and 2 tests a change that stood out alone needed 0.070 for a star.");
+  std::vector<PointResult> more;
+  for (const auto& [id, point] : record.points)
+    if (point.spec.method == "gradient_l1" && point.spec.heads_removed != 4 && !point.spec.sweep.empty())
+      more.push_back(point);
+  for (PointResult& point : more) {
+    point.point = "f" + point.point.substr(1);
+    point.spec.method = "output_l2";
+    record.points[point.point] = point;
+  }
+  CHECK(note() ==
+        "With 100 examples and 1 to 2 tests a curve a change that stood out alone needed 0.060 to 0.070 for a star, by "
+        "curve.");
+}
+
 TEST_CASE("a curve that comes back does not count past where it left the limit", "[curve_statistics]") {
   Record record = one_seed();
   for (auto& [id, point] : record.points)

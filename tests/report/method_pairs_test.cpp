@@ -48,6 +48,19 @@ TEST_CASE("methods of one model are compared at equal heads, example by example"
                  ContainsSubstring(",mcnemar,100,1\n"));
 }
 
+TEST_CASE("where one model's methods have no test, no number of seeds is blamed", "[methods]") {
+  const std::vector<MethodPair> pairs = {{.method_a = "a",
+                                          .method_b = "b",
+                                          .heads_removed = 2,
+                                          .heads_total = 4,
+                                          .metric = "loss",
+                                          .difference = {.delta = 0.5, .stderr_ = {}, .ci95 = {}, .p = {}, .test = ""},
+                                          .q = {},
+                                          .n = 100,
+                                          .seeds = 1}};
+  CHECK(method_pair_note(pairs) == "No test was possible, so nothing is starred.");
+}
+
 TEST_CASE("over few seeds no test between methods is possible, and nothing is starred", "[methods]") {
   const TestFolder folder;
   Record record = two_seeds();

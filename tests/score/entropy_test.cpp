@@ -142,7 +142,28 @@ TEST_CASE("examples whose queries all see one key are left out, and none left is
   subject.examples.push_back(single);
   const Importance after = score("entropy", subject, {.batch_size = 64});
   CHECK(relative_difference(after.values, before.values) < 1e-12);
-  CHECK(after.n == 7);
+  CHECK(after.n == std::vector<int64_t>{7, 7});
   subject.examples = {single};
   CHECK_THROWS_WITH(score("entropy", subject), ContainsSubstring("no example of the score split has a position"));
+}
+
+TEST_CASE("a block's n is that of the examples that count in it, and one example has no standard error", "[score]") {
+  // Sources of one position beside longer targets: the encoder's and cross-attention's queries see one key each.
+  Subject subject = make_subject(Kind::cross, torch::kFloat64);
+  for (size_t i = 0; i < subject.examples.size(); ++i) {
+    if (i == 1) continue;
+    subject.examples[i].tokens.resize(1);
+    subject.examples[i].special.resize(1);
+  }
+  const Importance importance = score("entropy", subject, {.batch_size = 64});
+  const Blocks blocks = subject.model->blocks();
+  for (size_t b = 0; b < blocks.size(); ++b) {
+    CAPTURE(to_string(blocks[b].id));
+    const bool decoder = blocks[b].id.kind == Kind::decoder;
+    CHECK(importance.n[b] == (decoder ? std::ssize(subject.examples) : 1));
+    CHECK(importance.stderr_[b].defined() == decoder);
+  }
+  // No example of even index counts in the encoder: there is no second ranking of all heads.
+  CHECK(importance.halves[0].empty());
+  CHECK(importance.halves[1].empty());
 }

@@ -259,7 +259,8 @@ TEST_CASE("methods that share a pass score as they do alone, and each states its
   const Subject subject = make_subject(Kind::encoder, torch::kFloat32);
   const Importance gradient = score("gradient_l1", subject), entropy = score("entropy", subject),
                    random = score("random", subject);
-  CHECK((gradient.forward == 3 && gradient.backward == 3 && gradient.examples == 7 && gradient.n == 7));
+  CHECK((gradient.forward == 3 && gradient.backward == 3 && gradient.examples == 7 &&
+         gradient.n == std::vector<int64_t>(gradient.values.size(), 7)));
   CHECK((entropy.forward == 3 && entropy.backward == 0));
   CHECK((random.forward == 0 && random.backward == 0 && random.examples == 0));
 }

@@ -131,6 +131,18 @@ TEST_CASE("a paired difference of a model with itself is exactly zero with p = 1
   CHECK(difference.test == "paired_bootstrap");
 }
 
+TEST_CASE("a change that is the same in every example has no test, as it has no interval", "[stats]") {
+  const Bootstrap bootstrap(20, 1000, 1);
+  std::vector<double> moved = kSkewed;
+  for (double& value : moved) value += 0.5;
+  const Difference difference = paired_bootstrap(bootstrap.resample(one_column(moved), mean_over(20)),
+                                                 bootstrap.resample(one_column(kSkewed), mean_over(20)));
+  CHECK(difference.delta == Approx(0.5));
+  CHECK_FALSE(difference.ci95);
+  CHECK_FALSE(difference.p);
+  CHECK(difference.test.empty());
+}
+
 TEST_CASE("the paired difference of means has the paired standard error", "[stats]") {
   Random random(9, "data");
   const size_t n = 400;

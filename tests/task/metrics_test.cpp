@@ -212,6 +212,13 @@ TEST_CASE("bits are counted by characters and bytes of text, whatever the tokens
   CHECK(value("type: language_modelling, metrics: [loss]", outcomes) == Approx(8.0 / 5));
 }
 
+TEST_CASE("the loss that breaks ties of a choice weighs examples by their tokens, as the metric does", "[task]") {
+  const Outcomes outcomes = losses({2, 1}, {3, 1});
+  CHECK(loss_value(outcomes) == Approx(7.0 / 4));
+  CHECK(loss_value(outcomes) == value("type: language_modelling, metrics: [loss]", outcomes));
+  CHECK(std::isnan(loss_value(losses({NAN, 1}, {3, 1}))));
+}
+
 TEST_CASE("a metric whose unit the data do not give is left out, and cannot come first", "[task]") {
   Dataset dataset;
   auto split = std::make_shared<Split>();
