@@ -14,47 +14,20 @@ namespace {
 constexpr size_t kCachedWords = 1 << 16;
 constexpr size_t kCachedWordBytes = 64;
 
-enum class CharacterClass { space, letter, number, other };
-
-CharacterClass class_of(int32_t code_point) {
-  if (is_white_space(code_point)) return CharacterClass::space;
-  if (is_letter(code_point)) return CharacterClass::letter;
-  return is_number(code_point) ? CharacterClass::number : CharacterClass::other;
-}
-
 uint64_t pair_key(int64_t left, int64_t right) {
   return static_cast<uint64_t>(left) << 32 | static_cast<uint64_t>(right);
 }
 
-/// Behind the run of characters of class `wanted` that starts at `at`; `last` is where its last character begins.
-size_t run_end(std::string_view text, size_t at, CharacterClass wanted, size_t* last) {
-  while (at < text.size()) {
-    size_t next = at;
-    if (class_of(take_code_point(text, next)) != wanted) break;
-    *last = at;
-    at = next;
-  }
-  return at;
+std::string byte_names(std::string_view bytes) {
+  std::string names;
+  for (const char byte : bytes) names += gpt2_byte_name(static_cast<unsigned char>(byte));
+  return names;
 }
 
 }  // namespace
 
-size_t gpt2_word_end(std::string_view text, size_t at) {
-  if (text[at] == '\'')
-    for (const std::string_view ending : {"'s", "'t", "'re", "'ve", "'m", "'ll", "'d"})
-      if (text.substr(at).starts_with(ending)) return at + ending.size();
-
-  size_t next = at, last = at;
-  CharacterClass kind = class_of(take_code_point(text, next));
-  // One space goes with the word behind it.
-  if (text[at] == ' ' && next < text.size()) {
-    size_t ignored = next;
-    kind = class_of(take_code_point(text, ignored));
-  }
-  if (kind != CharacterClass::space) return run_end(text, text[at] == ' ' ? at + 1 : at, kind, &last);
-  // Of several white spaces before a word the last is left to it.
-  const size_t end = run_end(text, at, CharacterClass::space, &last);
-  return end == text.size() || last == at ? end : last;
+std::string ByteBpe::normalize(std::string_view text) const {
+  return options_.compose ? compose(text) : std::string(text);
 }
 
 std::string gpt2_byte_name(unsigned char byte) {
@@ -71,11 +44,17 @@ std::string gpt2_byte_name(unsigned char byte) {
   return name;
 }
 
-ByteBpe::ByteBpe(TokenizerParts parts, const Merges& merges, bool add_prefix_space)
-    : ModelTokenizer(std::move(parts)), add_prefix_space_(add_prefix_space) {
-  for (int byte = 0; byte < 256; ++byte)
-    bytes_[static_cast<size_t>(byte)] = table().need(gpt2_byte_name(static_cast<unsigned char>(byte)),
-                                                     fmt::format("the token for byte 0x{:02X}", byte));
+ByteBpe::ByteBpe(TokenizerParts parts, const Merges& merges, const ByteBpeOptions& options)
+    : ModelTokenizer(std::move(parts)), options_(options) {
+  for (int byte = 0; byte < 256; ++byte) {
+    const std::string name = gpt2_byte_name(static_cast<unsigned char>(byte));
+    // Published vocabularies lack bytes that no UTF-8 text has, or hardly any; letters are no such bytes.
+    int64_t& id = bytes_[static_cast<size_t>(byte)];
+    id = byte >= ' ' && byte <= '~' ? table().need(name, fmt::format("the token for byte 0x{:02X}", byte))
+                                    : table().id(name);
+    lacks_bytes_ = lacks_bytes_ || id < 0;
+  }
+  if (!options_.unknown.empty()) unknown_ = table().need(options_.unknown, "the unknown token");
   for (const auto& both : merges) {
     const std::string &left = both.first, &right = both.second;
     const auto need = [&](const std::string& token) {
@@ -122,13 +101,13 @@ const ByteBpe::Merge* ByteBpe::find_merge(int64_t left, int64_t right) const {
 
 void ByteBpe::encode_text(std::string_view text, std::vector<int64_t>& ids) const {
   std::string spaced;
-  if (add_prefix_space_ && !text.starts_with(' ')) {
+  if (options_.add_prefix_space && !text.starts_with(' ')) {
     spaced = " ";
     spaced += text;
     text = spaced;
   }
   for (size_t at = 0; at < text.size();) {
-    const size_t end = gpt2_word_end(text, at);
+    const size_t end = options_.word_end(text, at);
     append_word(text.substr(at, end - at), ids);
     at = end;
   }
@@ -143,7 +122,11 @@ void ByteBpe::append_word(std::string_view word, std::vector<int64_t>& ids) cons
       return;
     }
   }
-  std::vector<int64_t> merged = merge(word);
+  std::vector<int64_t> merged;
+  if (const int64_t whole = options_.whole_words_first ? table().id(byte_names(word)) : -1; whole >= 0)
+    merged = {whole};
+  else
+    merged = merge(word);
   ids.insert(ids.end(), merged.begin(), merged.end());
   if (word.size() > kCachedWordBytes) return;
   const std::lock_guard lock(mutex_);
@@ -159,10 +142,16 @@ std::vector<int64_t> ByteBpe::merge(std::string_view word) const {
   constexpr size_t kNone = static_cast<size_t>(-1);
   std::vector<Symbol> symbols;
   symbols.reserve(word.size());
-  for (size_t i = 0; i < word.size(); ++i)
-    symbols.push_back({.id = bytes_[static_cast<unsigned char>(word[i])],
-                       .previous = i == 0 ? kNone : i - 1,
-                       .next = i + 1 == word.size() ? kNone : i + 1});
+  bool after_unknown = false;
+  for (const char byte : word) {
+    const int64_t known = bytes_[static_cast<unsigned char>(byte)];
+    const bool left_out = known < 0 && (unknown_ < 0 || (after_unknown && options_.fuse_unknown));
+    after_unknown = known < 0;
+    if (left_out) continue;
+    const size_t place = symbols.size();
+    if (place > 0) symbols.back().next = place;
+    symbols.push_back({.id = known < 0 ? unknown_ : known, .previous = place == 0 ? kNone : place - 1, .next = kNone});
+  }
 
   // As in the library, pairs that a merge has made stale stay in the queue and count only if they would still give the
   // same token: ids are equal even where two merges give one token.

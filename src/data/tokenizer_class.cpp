@@ -33,6 +33,10 @@ const std::vector<TokenizerClass>& classes() {
        .bert_rules = false,
        .token_types = false,
        .usual = {{"bos_token", "<|endoftext|>"}, {"eos_token", "<|endoftext|>"}, {"unk_token", "<|endoftext|>"}}},
+      {.name = "Qwen2Tokenizer",
+       .bert_rules = false,
+       .token_types = false,
+       .usual = {{"eos_token", "<|endoftext|>"}, {"unk_token", "<|endoftext|>"}, {"pad_token", "<|endoftext|>"}}},
       {.name = "MarianTokenizer",
        .bert_rules = false,
        .token_types = false,
@@ -48,6 +52,7 @@ std::string class_of_model(const std::string& model_type) {
        {std::pair("bert", "BertTokenizer"), std::pair("distilbert", "DistilBertTokenizer"),
         std::pair("electra", "ElectraTokenizer"), std::pair("mobilebert", "MobileBertTokenizer"),
         std::pair("roberta", "RobertaTokenizer"), std::pair("gpt2", "GPT2Tokenizer"),
+        std::pair("qwen2", "Qwen2Tokenizer"), std::pair("qwen3", "Qwen2Tokenizer"),
         std::pair("marian", "MarianTokenizer")})
     if (model_type == type) return name;
   return "";

@@ -226,6 +226,40 @@ Merges read_merges(const JsonPlace& list) {
   return merges;
 }
 
+/// ByteLevel alone, or behind a splitter of its own in a Sequence: then the expression (or Digits) says which.
+ByteBpeOptions read_splitter(const Folder& folder) {
+  const JsonPlace& root = folder.root;
+  if (!root.has("pre_tokenizer") || root.at("pre_tokenizer").at("type").text() != "Sequence") {
+    const JsonPlace splitter = pre_tokenizer_of(root, "ByteLevel");
+    if (!splitter.flag("use_regex", true)) splitter.bad("\"use_regex\": false is not supported");
+    const JsonPlace space = splitter.at("add_prefix_space");
+    return {.add_prefix_space =
+                folder.setting(space, space.flag(), "add_prefix_space", folder.rules.has_value(), false)};
+  }
+  const JsonPlace list = root.at("pre_tokenizer").at("pretokenizers");
+  if (list.array().size() != 2 || list.at(size_t{1}).at("type").text() != "ByteLevel")
+    list.bad("only two splitters, the second of type ByteLevel, are supported");
+  const JsonPlace first = list.at(size_t{0}), bytes = list.at(size_t{1});
+  // transformers leaves a Sequence as it is, whatever add_prefix_space of tokenizer_config.json says.
+  if (bytes.flag("add_prefix_space", true))
+    bytes.bad("\"add_prefix_space\": true is not supported behind another splitter");
+  const bool by_pattern = bytes.flag("use_regex", true);
+  const std::string& type = first.at("type").text();
+  if (type == "Digits") {
+    if (!first.flag("individual_digits", false)) first.bad("only \"individual_digits\": true is supported");
+    if (!by_pattern) bytes.bad("\"use_regex\": false is not supported behind Digits");
+    return {.word_end = digits_word_end};
+  }
+  if (type != "Split") unsupported(first, type, "ByteLevel alone, or behind Digits or Split");
+  if (by_pattern) bytes.bad("\"use_regex\": true is not supported behind Split");
+  if (first.at("behavior").text() != "Isolated" || first.flag("invert", false))
+    first.bad("only \"behavior\": \"Isolated\" without \"invert\" is supported");
+  const std::string& pattern = first.at("pattern").at("Regex").text();
+  if (pattern == kQwen2Pattern) return {.word_end = qwen2_word_end};
+  if (pattern == kLlama3Pattern) return {.word_end = llama3_word_end};
+  first.at("pattern").bad(fmt::format("the expression {} is not supported; those of Qwen2 and Llama 3 are", pattern));
+}
+
 std::shared_ptr<const Tokenizer> make_byte_bpe(const Folder& folder, TokenizerParts parts) {
   const JsonPlace& root = folder.root;
   if (folder.rules && folder.rules->bert_rules)
@@ -234,15 +268,17 @@ std::shared_ptr<const Tokenizer> make_byte_bpe(const Folder& folder, TokenizerPa
   const JsonPlace model = root.at("model");
   allow_only(model, {"type", "vocab", "merges", "unk_token", "dropout", "continuing_subword_prefix",
                      "end_of_word_suffix", "fuse_unk", "byte_fallback", "ignore_merges"});
-  must_be_off(model, {"dropout", "continuing_subword_prefix", "end_of_word_suffix", "byte_fallback", "ignore_merges"});
-  if (root.has("normalizer"))
-    unsupported(root.at("normalizer"), root.at("normalizer").at("type").text(), "for BPE, null");
-  const JsonPlace splitter = pre_tokenizer_of(root, "ByteLevel");
-  if (!splitter.flag("use_regex", true)) splitter.bad("\"use_regex\": false is not supported");
-  const JsonPlace space = splitter.at("add_prefix_space");
-  const bool add_prefix_space =
-      folder.setting(space, space.flag(), "add_prefix_space", folder.rules.has_value(), false);
-  return std::make_shared<const ByteBpe>(std::move(parts), read_merges(model.at("merges")), add_prefix_space);
+  must_be_off(model, {"dropout", "continuing_subword_prefix", "end_of_word_suffix", "byte_fallback"});
+  ByteBpeOptions options = read_splitter(folder);
+  options.whole_words_first = model.flag("ignore_merges", false);
+  options.unknown = model.text("unk_token", "");
+  options.fuse_unknown = model.flag("fuse_unk", false);
+  if (root.has("normalizer")) {
+    const std::string& normalizer = root.at("normalizer").at("type").text();
+    if (normalizer != "NFC") unsupported(root.at("normalizer"), normalizer, "for BPE, NFC or null");
+    options.compose = true;
+  }
+  return std::make_shared<const ByteBpe>(std::move(parts), read_merges(model.at("merges")), options);
 }
 
 /// Files of before version 0.9 of the library do not name it.

@@ -138,7 +138,8 @@ std::shared_ptr<const Tokenizer> read_vocab_json(TokenizerFiles files) {
                        .pair = std::move(pair)};
   specials.add_to(parts);
   specials.finish_forms(parts, /*token_types=*/false, "right");
-  return std::make_shared<const ByteBpe>(std::move(parts), merges, config.flag("add_prefix_space", false));
+  return std::make_shared<const ByteBpe>(std::move(parts), merges,
+                                         ByteBpeOptions{.add_prefix_space = config.flag("add_prefix_space", false)});
 }
 
 }  // namespace headprune

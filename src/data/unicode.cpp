@@ -119,15 +119,23 @@ bool is_bert_mark(int32_t code_point) {
   return code_point == 0x1734 || (utf8proc_category(code_point) == UTF8PROC_CATEGORY_MN && !is_newer(code_point));
 }
 
-std::string decompose(std::string_view text) {
+namespace {
+
+std::string mapped_by(std::string_view text, int options) {
   utf8proc_uint8_t* mapped = nullptr;
   const auto length =
       utf8proc_map(reinterpret_cast<const utf8proc_uint8_t*>(text.data()), static_cast<utf8proc_ssize_t>(text.size()),
-                   &mapped, static_cast<utf8proc_option_t>(UTF8PROC_STABLE | UTF8PROC_DECOMPOSE));
-  if (length < 0) throw std::logic_error(fmt::format("decompose: {}", utf8proc_errmsg(length)));
+                   &mapped, static_cast<utf8proc_option_t>(UTF8PROC_STABLE | options));
+  if (length < 0) throw std::logic_error(fmt::format("normal form of a text: {}", utf8proc_errmsg(length)));
   const std::unique_ptr<utf8proc_uint8_t, decltype(&std::free)> owner(mapped, &std::free);
   return {reinterpret_cast<const char*>(mapped), static_cast<size_t>(length)};
 }
+
+}  // namespace
+
+std::string decompose(std::string_view text) { return mapped_by(text, UTF8PROC_DECOMPOSE); }
+
+std::string compose(std::string_view text) { return mapped_by(text, UTF8PROC_COMPOSE); }
 
 void append_lower(int32_t code_point, std::string& text) {
   // The one character whose lower case is two; utf8proc gives only the first.

@@ -27,6 +27,8 @@ bool is_bert_mark(int32_t code_point);
 
 /// Canonical decomposition (NFD) of valid UTF-8.
 std::string decompose(std::string_view text);
+/// Canonical composition (NFC).
+std::string compose(std::string_view text);
 /// Full lower case of one character whatever stands beside it, appended to `text`.
 void append_lower(int32_t code_point, std::string& text);
 

@@ -28,6 +28,16 @@ std::string wordpiece_json(const std::vector<std::pair<std::string, Json>>& chan
   return json.dump();
 }
 
+/// ByteLevel behind another splitter.
+Json splitters(const Json& first, bool use_regex) {
+  const Json bytes = {{"type", "ByteLevel"}, {"add_prefix_space", false}, {"use_regex", use_regex}};
+  return {{"type", "Sequence"}, {"pretokenizers", Json::array({first, bytes})}};
+}
+
+Json split_by(const char* pattern) {
+  return {{"type", "Split"}, {"pattern", {{"Regex", pattern}}}, {"behavior", "Isolated"}, {"invert", false}};
+}
+
 /// Byte-level BPE: the 256 bytes, then "ab" and "abab", then <|endoftext|>.
 Json bpe_vocabulary() {
   Json vocabulary = Json::object();
@@ -267,11 +277,17 @@ TEST_CASE("a folder without tokenizer, or with one that is damaged, is refused i
       {bytes("/model/dropout", 0.1), "model.dropout: 0.1 is not supported"},
       {bytes("/model/end_of_word_suffix", "</w>"), "model.end_of_word_suffix: \"</w>\" is not supported"},
       {bytes("/model/byte_fallback", true), "model.byte_fallback: true is not supported"},
-      {bytes("/model/ignore_merges", true), "model.ignore_merges: true is not supported"},
-      {bytes("/normalizer", {{"type", "NFC"}}), "normalizer: \"NFC\" is not supported"},
+      {bytes("/normalizer", {{"type", "NFKC"}}),
+       "normalizer: \"NFKC\" is not supported; supported: for BPE, NFC or null"},
+      {bytes("/pre_tokenizer", splitters({{"type", "Digits"}, {"individual_digits", false}}, true)),
+       "only \"individual_digits\": true is supported"},
+      {bytes("/pre_tokenizer", splitters(split_by("\\s+"), false)), "the expression \\s+ is not supported"},
+      {bytes("/pre_tokenizer", splitters(split_by(kQwen2Pattern), true)), "\"use_regex\": true is not supported"},
+      {bytes("/pre_tokenizer", splitters({{"type", "Punctuation"}}, true)), "\"Punctuation\" is not supported"},
       {bytes("/pre_tokenizer/type", "Metaspace"), "pre_tokenizer: \"Metaspace\" is not supported"},
       {bytes("/pre_tokenizer/use_regex", false), "\"use_regex\": false is not supported"},
-      {bytes("/model/vocab", {{"a", 0}, {"b", 1}, {"ab", 2}}), "the token for byte 0x00"},
+      {bytes("/model/vocab", {{"a", 0}, {"b", 1}, {"ab", 2}}), "the token for byte 0x20"},
+      {bytes("/model/unk_token", "<none>"), "the unknown token \"<none>\" is not in the vocabulary"},
   };
   for (const auto& [files, part] : bad) {
     INFO(part);
@@ -279,4 +295,53 @@ TEST_CASE("a folder without tokenizer, or with one that is damaged, is refused i
     CHECK(code == ExitCode::run_failed);
     CHECK_THAT(sentence, ContainsSubstring(part));
   }
+}
+
+TEST_CASE("words, digits, composed characters and whole words are taken as the file says", "[tokenizer]") {
+  Json vocabulary = bpe_vocabulary();
+  const auto twelve = static_cast<int64_t>(vocabulary.size());
+  vocabulary["12"] = twelve;
+  vocabulary["ba"] = twelve + 1;  // no merge makes it
+  const auto ids = [&](std::vector<std::pair<std::string, Json>> changes, const std::string& text) {
+    changes.emplace_back("/model/vocab", vocabulary);
+    changes.emplace_back("/model/merges", Json{"a b", "ab ab", "1 2"});
+    return tokenizer_of({{"tokenizer.json", bpe_json(changes)}})->encode(text);
+  };
+  const Json digits = splitters({{"type", "Digits"}, {"individual_digits", true}}, true);
+  CHECK(ids({}, "x12") == Ids{'x', twelve});
+  CHECK(ids({{"/pre_tokenizer", digits}}, "x12ab") == Ids{'x', '1', '2', 256});
+  CHECK(ids({{"/pre_tokenizer", splitters(split_by(kQwen2Pattern), false)}}, "12") == Ids{'1', '2'});
+  CHECK(ids({{"/pre_tokenizer", splitters(split_by(kLlama3Pattern), false)}}, "1212") == Ids{twelve, '1', '2'});
+  CHECK(ids({}, "e\u0301") == Ids{'e', 0xCC, 0x81});
+  CHECK(ids({{"/normalizer", {{"type", "NFC"}}}}, "e\u0301") == Ids{0xC3, 0xA9});
+  CHECK(ids({}, "ba") == Ids{'b', 'a'});
+  CHECK(ids({{"/model/ignore_merges", true}}, "ba") == Ids{twelve + 1});
+}
+
+TEST_CASE("bytes that a vocabulary lacks are the unknown token, or nothing", "[tokenizer]") {
+  // As the `tokenizers` library does (SmolLM2 lacks 21 bytes): "a\\x04\\x05b" and so on.
+  Json vocabulary = Json::object();
+  int64_t id = 0;
+  for (int byte = 0; byte < 256; ++byte)
+    if (byte != 4 && byte != 6) vocabulary[gpt2_byte_name(static_cast<unsigned char>(byte))] = id++;
+  for (const char* token : {"ab", "abab", "<|endoftext|>"}) vocabulary[token] = id++;
+  const int64_t unknown = id - 1, a = vocabulary["a"], b = vocabulary["b"], five = vocabulary[gpt2_byte_name(5)];
+  const auto tokenizer = [&](const Json& token, bool fuse) {
+    return tokenizer_of(
+        {{"tokenizer.json",
+          bpe_json({{"/model/vocab", vocabulary}, {"/model/unk_token", token}, {"/model/fuse_unk", fuse}})}});
+  };
+  const auto named = tokenizer("<|endoftext|>", false);
+  CHECK(named->encode("a\x04\x05"
+                      "b") == Ids{a, unknown, five, b});
+  CHECK(named->encode("\x04\x06") == Ids{unknown, unknown});
+  CHECK(named->unknown() == unknown);
+  CHECK(tokenizer("<|endoftext|>", true)
+            ->encode("\x04\x06"
+                     "a") == Ids{unknown, a});
+  CHECK(tokenizer(nullptr, false)
+            ->encode("a\x04\x05"
+                     "b") == Ids{a, five, b});
+  CHECK(tokenizer(nullptr, false)->encode("\x04").empty());
+  CHECK(tokenizer_of({{"tokenizer.json", bpe_json()}})->unknown() == -1);
 }
