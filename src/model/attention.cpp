@@ -5,7 +5,6 @@
 #include <limits>
 #include <numeric>
 
-#include "model/blank.h"
 #include "model/dropout.h"
 
 namespace headprune {
@@ -24,90 +23,111 @@ void keep_slices(torch::Tensor& parameter, int64_t axis, int64_t width, const to
   parameter.mutable_grad().reset();
 }
 
+/// [B, T, n width] to [B, n, T, width].
+torch::Tensor split_heads(const torch::Tensor& x, int64_t width) {
+  return x.view({x.size(0), x.size(1), x.size(2) / width, width}).transpose(1, 2);  // [B, n, T, width]
+}
+
+/// Positions of the entries of `all` that are not in `gone`.
+std::vector<int64_t> kept_positions(const std::vector<int64_t>& all, const std::vector<int64_t>& gone) {
+  std::vector<int64_t> kept;
+  for (size_t i = 0; i < all.size(); ++i)
+    if (std::find(gone.begin(), gone.end(), all[i]) == gone.end()) kept.push_back(static_cast<int64_t>(i));
+  return kept;
+}
+
+std::vector<int64_t> entries(const std::vector<int64_t>& all, const std::vector<int64_t>& positions) {
+  std::vector<int64_t> chosen;
+  for (const int64_t position : positions) chosen.push_back(all[static_cast<size_t>(position)]);
+  return chosen;
+}
+
 }  // namespace
 
-Projection::Projection(int64_t inputs, int64_t outputs)
-    : weight(register_parameter("weight", torch::zeros({outputs, inputs}, blank_options()))),
-      bias(register_parameter("bias", torch::zeros({outputs}, blank_options()))) {}
-
-Visibility::Visibility(Pattern pattern, torch::Tensor keys_present)
-    : pattern_(pattern), keys_present_(std::move(keys_present)) {}
-
-torch::Tensor Visibility::mask(int64_t queries, int64_t keys, torch::Device device) const {
-  torch::Tensor mask;
-  if (padded()) mask = keys_present_.unsqueeze(1).unsqueeze(1);  // [B, 1, 1, S]
-  if (pattern_ == Pattern::causal) {
-    const auto options = torch::TensorOptions(torch::kBool).device(device);
-    const torch::Tensor past = torch::ones({queries, keys}, options).tril();          // [T, S]
-    mask = mask.defined() ? mask.logical_and(past) : past.unsqueeze(0).unsqueeze(0);  // [B or 1, 1, T, S]
-  }
-  return mask;
-}
-
-Attention::Attention(int64_t d_model, const HeadLayout& layout, double dropout)
-    : d_model_(d_model),
-      key_width_(layout.key_width),
-      value_width_(layout.value_width),
-      dropout_(dropout),
-      heads_(static_cast<size_t>(layout.heads)) {
-  TORCH_CHECK(layout.groups == layout.heads, "every head has its own keys and values");
+Attention::Attention(const AttentionConfig& config)
+    : config_(config), heads_(static_cast<size_t>(config.layout.heads)) {
+  const HeadLayout& layout = config.layout;
+  TORCH_CHECK(layout.groups > 0 && layout.heads % layout.groups == 0, layout.heads, " heads in ", layout.groups,
+              " groups");
   std::iota(heads_.begin(), heads_.end(), 0);
-  const int64_t keys = layout.heads * key_width_, values = layout.heads * value_width_;
-  query_ = register_module("query", std::make_shared<Projection>(d_model, keys));
-  key_ = register_module("key", std::make_shared<Projection>(d_model, keys));
-  value_ = register_module("value", std::make_shared<Projection>(d_model, values));
-  output_ = register_module("output", std::make_shared<Projection>(values, d_model));
+  groups_ = groups_of(heads_);
+  const auto make = [&](const char* name, int64_t inputs, int64_t outputs, bool bias) {
+    return register_module(name, std::make_shared<Projection>(inputs, outputs, bias));
+  };
+  query_ = make("query", config.d_model, layout.heads * layout.key_width, config.bias);
+  key_ = make("key", config.d_model, layout.groups * layout.key_width, config.bias);
+  value_ = make("value", config.d_model, layout.groups * layout.value_width, config.bias);
+  output_ = make("output", layout.heads * layout.value_width, config.d_model, config.output_bias);
+  if (!config.head_norm) return;
+  query_norm_ = register_module("query_norm", std::make_shared<Norm>(layout.key_width, *config.head_norm));
+  key_norm_ = register_module("key_norm", std::make_shared<Norm>(layout.key_width, *config.head_norm));
 }
 
-torch::Tensor Attention::split_heads(const torch::Tensor& x, int64_t width) const {
-  return x.view({x.size(0), x.size(1), head_count(), width}).transpose(1, 2);  // [B, H, T, width]
+std::vector<int64_t> Attention::groups_of(const std::vector<int64_t>& heads) const {
+  std::vector<int64_t> groups;
+  for (const int64_t head : heads)  // ascending
+    if (const int64_t group = config_.layout.group_of(head); groups.empty() || groups.back() != group)
+      groups.push_back(group);
+  return groups;
+}
+
+torch::Tensor Attention::for_heads(const torch::Tensor& of_groups) const {
+  if (groups_.size() == heads_.size()) return of_groups;  // [B, H, S, D]
+  std::vector<int64_t> rows;
+  for (const int64_t head : heads_)
+    rows.push_back(std::lower_bound(groups_.begin(), groups_.end(), config_.layout.group_of(head)) - groups_.begin());
+  return of_groups.index_select(1, torch::tensor(rows, torch::kInt64).to(of_groups.device()));  // [B, H, S, D]
 }
 
 torch::Tensor Attention::explicit_weights(const torch::Tensor& q, const torch::Tensor& k,
                                           const torch::Tensor& mask) const {
-  const double scale = 1.0 / std::sqrt(static_cast<double>(key_width_));
+  const double scale = 1.0 / std::sqrt(static_cast<double>(key_width()));
   torch::Tensor scores = at::matmul(as_factor(q * scale), k.transpose(2, 3)).to(q.scalar_type());  // [B, H, T, S]
   if (mask.defined()) scores = scores.masked_fill(mask.logical_not(), -std::numeric_limits<double>::infinity());
   // Unlike softmax it gives zeros, not NaN, for a row that sees nothing.
   return at::_safe_softmax(scores, -1);
 }
 
-KeyValues Attention::project(const torch::Tensor& keys) const {
+KeyValues Attention::project(const torch::Tensor& keys, int64_t first) const {
   if (head_count() == 0) {
     const int64_t B = keys.size(0), S = keys.size(1);
-    return {keys.new_zeros({B, 0, S, key_width_}), keys.new_zeros({B, 0, S, value_width_})};
+    return {keys.new_zeros({B, 0, S, key_width()}), keys.new_zeros({B, 0, S, value_width()})};
   }
-  return {.keys = as_factor(split_heads(key_->forward(keys), key_width_)),         // [B, H, S, Dk]
-          .values = as_factor(split_heads(value_->forward(keys), value_width_))};  // [B, H, S, Dv]
+  torch::Tensor k = split_heads(key_->forward(keys), key_width());  // [B, G, S, Dk]
+  if (key_norm_) k = key_norm_->forward(k);
+  if (config_.rotary) k = config_.rotary->turn(k, first);
+  return {.keys = as_factor(k), .values = as_factor(split_heads(value_->forward(keys), value_width()))};
 }
 
 HeadContexts Attention::attend(const torch::Tensor& queries, const KeyValues& looked_at, const Visibility& visibility,
-                               bool weights) {
-  const torch::Tensor &k = looked_at.keys, &v = looked_at.values;
-  const int64_t B = queries.size(0), T = queries.size(1), S = k.size(2);
-  TORCH_CHECK(visibility.pattern() == Pattern::full || T == S, "a causal pattern needs as many keys as queries");
+                               bool weights, int64_t first) {
+  const int64_t B = queries.size(0), T = queries.size(1), S = looked_at.keys.size(2);
   HeadContexts heads;
   if (head_count() == 0) {
-    heads.context = queries.new_zeros({B, 0, T, value_width_});
+    heads.context = queries.new_zeros({B, 0, T, value_width()});
     if (weights) heads.weights = queries.new_zeros({B, 0, T, S});
     return heads;
   }
 
-  const torch::Tensor q = split_heads(query_->forward(queries), key_width_);  // [B, H, T, Dk]
-  const double dropout = is_training() ? dropout_ : 0.0;
+  const torch::Tensor k = for_heads(looked_at.keys), v = for_heads(looked_at.values);  // [B, H, S, Dk], [B, H, S, Dv]
+  torch::Tensor q = split_heads(query_->forward(queries), key_width());                // [B, H, T, Dk]
+  if (query_norm_) q = query_norm_->forward(q);
+  if (config_.rotary) q = config_.rotary->turn(q, first);
+  const Extent extent{.queries = T, .keys = S, .offset = first};
+  const double dropout = is_training() ? config_.dropout : 0.0;
   // On the CPU the fused kernel has no dropout; LibTorch would take this way too, with its own slow random numbers.
   if (weights || (dropout > 0 && q.is_cpu())) {
-    const torch::Tensor seen = explicit_weights(q, k, visibility.mask(T, S, q.device()));  // [B, H, T, S]
+    const torch::Tensor seen = explicit_weights(q, k, visibility.mask(extent, q.device()));  // [B, H, T, S]
     if (weights) heads.weights = seen;
     const torch::Tensor kept = apply_dropout(seen, dropout, is_training());    // [B, H, T, S]
     heads.context = at::matmul(as_factor(kept), v).to(queries.scalar_type());  // [B, H, T, Dv]
     return heads;
   }
   // The kernel has its own fast form of a causal pattern without padding; otherwise it is given a mask.
-  const bool is_causal = visibility.pattern() == Pattern::causal && !visibility.padded();
+  const bool is_causal = visibility.fused_causal(extent);
   std::optional<torch::Tensor> mask;
-  if (!is_causal && (visibility.padded() || visibility.pattern() == Pattern::causal))
-    mask = visibility.mask(T, S, q.device());
+  if (!is_causal)
+    if (torch::Tensor seen = visibility.mask(extent, q.device()); seen.defined()) mask = std::move(seen);
   heads.context = at::scaled_dot_product_attention(as_factor(q), k, v, mask, dropout, is_causal)
                       .to(queries.scalar_type());  // [B, H, T, Dv]
   return heads;
@@ -116,31 +136,43 @@ HeadContexts Attention::attend(const torch::Tensor& queries, const KeyValues& lo
 torch::Tensor Attention::combine(const torch::Tensor& context, const torch::Tensor& gates) const {
   const int64_t B = context.size(0), T = context.size(2), H = head_count();
   TORCH_CHECK(context.size(1) == H, "a block with ", H, " heads needs as many contexts, not ", context.sizes());
-  if (H == 0) return output_->bias.expand({B, T, d_model_});  // [B, T, C]
+  if (H == 0)  // [B, T, C]
+    return output_->bias.defined() ? output_->bias.expand({B, T, d_model()}) : context.new_zeros({B, T, d_model()});
   torch::Tensor gated = context;
   if (gates.defined()) {
     TORCH_CHECK(gates.size(-1) == H, "a block with ", H, " heads needs as many gates, not ", gates.sizes());
     gated = context * gates.to(context.scalar_type()).unsqueeze(-1).unsqueeze(-1);  // [B, H, T, Dv]
   }
-  return output_->forward(gated.transpose(1, 2).reshape({B, T, H * value_width_}));  // [B, T, C]
+  return output_->forward(gated.transpose(1, 2).reshape({B, T, H * value_width()}));  // [B, T, C]
 }
 
 void Attention::remove_heads(const std::vector<int64_t>& ids) {
-  std::vector<int64_t> kept_positions, kept_ids;
-  for (size_t i = 0; i < heads_.size(); ++i) {
-    if (std::find(ids.begin(), ids.end(), heads_[i]) != ids.end()) continue;
-    kept_positions.push_back(static_cast<int64_t>(i));
-    kept_ids.push_back(heads_[i]);
-  }
-  if (kept_ids.size() == heads_.size()) return;
-  const torch::Tensor kept = torch::tensor(kept_positions, torch::kInt64);  // [H]
-  for (Projection* projection : {query_.get(), key_.get(), value_.get()}) {
-    const int64_t width = projection == value_.get() ? value_width_ : key_width_;
-    keep_slices(projection->weight, 0, width, kept);  // [H width, C]
-    keep_slices(projection->bias, 0, width, kept);    // [H width]
-  }
-  keep_slices(output_->weight, 1, value_width_, kept);  // [C, H Dv]
-  heads_ = kept_ids;
+  const std::vector<int64_t> kept_heads = kept_positions(heads_, ids);
+  if (kept_heads.size() == heads_.size()) return;
+  const std::vector<int64_t> left = entries(heads_, kept_heads), left_groups = groups_of(left);
+  std::vector<int64_t> empty_groups;
+  for (const int64_t group : groups_)
+    if (!std::binary_search(left_groups.begin(), left_groups.end(), group)) empty_groups.push_back(group);
+  const torch::Tensor heads = torch::tensor(kept_heads, torch::kInt64);                              // [H]
+  const torch::Tensor groups = torch::tensor(kept_positions(groups_, empty_groups), torch::kInt64);  // [G]
+  const auto keep_rows = [](Projection& projection, int64_t width, const torch::Tensor& kept) {
+    keep_slices(projection.weight, 0, width, kept);                               // [n width, C]
+    if (projection.bias.defined()) keep_slices(projection.bias, 0, width, kept);  // [n width]
+  };
+  keep_rows(*query_, key_width(), heads);
+  keep_rows(*key_, key_width(), groups);
+  keep_rows(*value_, value_width(), groups);
+  keep_slices(output_->weight, 1, value_width(), heads);  // [C, H Dv]
+  heads_ = left;
+  groups_ = left_groups;
+}
+
+AttentionCost Attention::cost(int64_t keys, const std::vector<int64_t>& without) const {
+  const std::vector<int64_t> left = entries(heads_, kept_positions(heads_, without));
+  const auto H = std::ssize(left), G = std::ssize(groups_of(left));
+  const int64_t rows = H * key_width() + G * (key_width() + value_width()), columns = H * value_width();
+  return {.params = d_model() * (rows + columns) + (config_.bias ? rows : 0),
+          .flops_per_token = 2 * d_model() * (rows + columns) + 2 * keys * H * (key_width() + value_width())};
 }
 
 }  // namespace headprune

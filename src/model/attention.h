@@ -1,62 +1,44 @@
-// The one attention module of every model family (Vaswani et al. 2017, section 3.2): projections, visibility, gates and
-// removal of heads. Letters for shapes: see model/model.h.
+// The one attention module of every model family (Vaswani et al. 2017, section 3.2): projections, gates and removal of
+// heads. What varies is given by small types: the layout of heads, positions (rotary.h), the pattern (pattern.h).
+// Letters for shapes: see model/model.h.
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
-#include "core/torch.h"
-#include "model/linear.h"
+#include "model/norm.h"
+#include "model/pattern.h"
+#include "model/projection.h"
+#include "model/rotary.h"
 
 namespace headprune {
 
-/// y = x W^T + b. Own module, not torch::nn::Linear: either size may be 0 (a block without heads), and the weights are
-/// filled by model/transformer.h's initialise(), not by the process-wide random generator. Starts as zeros.
-class Projection : public torch::nn::Module {
- public:
-  Projection(int64_t inputs, int64_t outputs);
-  torch::Tensor forward(const torch::Tensor& x) const {
-    return linear_layer(as_factor(x), as_factor(weight), as_factor(bias)).to(x.scalar_type());
-  }
-  /// The same for a model's last layer, which keeps every digit.
-  torch::Tensor read_out(const torch::Tensor& x) const { return linear_layer(x, weight, bias); }
-
-  torch::Tensor weight;  // [outputs, inputs]
-  torch::Tensor bias;    // [outputs]
-};
-
-/// How a block is divided into heads. Widths are free of each other and of C / H. `groups` (G) is the number of
-/// key/value heads; every head has its own here.
+/// How an intact block is divided into heads. Widths are free of each other and of C / H. Query head h reads the keys
+/// and values of group h div (H / G) (Ainslie et al. 2023); `groups` divides `heads`.
 struct HeadLayout {
-  int64_t heads = 1;
-  int64_t groups = 1;
+  int64_t heads = 1;        // H
+  int64_t groups = 1;       // G
   int64_t key_width = 1;    // Dk
   int64_t value_width = 1;  // Dv
+
+  int64_t group_of(int64_t head) const { return head / (heads / groups); }
 };
 
-/// Which keys a query may see, padding aside.
-enum class Pattern { full, causal };
-
-/// Pattern and padding of one batch, made once and used by every block.
-class Visibility {
- public:
-  /// `keys_present` [B, S] bool; undefined where nothing is padding, which keeps the fused kernel free of a mask.
-  explicit Visibility(Pattern pattern, torch::Tensor keys_present = {});
-  Pattern pattern() const { return pattern_; }
-  bool padded() const { return keys_present_.defined(); }
-  /// [B or 1, 1, T or 1, S] bool on `device`, true = visible; undefined where every query sees every key.
-  torch::Tensor mask(int64_t queries, int64_t keys, torch::Device device) const;
-
- private:
-  Pattern pattern_;
-  torch::Tensor keys_present_;
+struct AttentionConfig {
+  int64_t d_model = 0;
+  HeadLayout layout;
+  double dropout = 0;                         // of attention weights, in training mode
+  bool bias = true, output_bias = true;       // of query, key and value; of the output projection
+  std::optional<NormConfig> head_norm = {};   // of each query and key, over a head's width, before positions
+  std::shared_ptr<const Rotary> rotary = {};  // null where positions are no matter of attention
 };
 
-/// What a block's heads look at, ready for any number of queries: as factors of products (model/linear.h).
+/// What a block's groups offer, ready for any number of queries: as factors of products (model/linear.h).
 struct KeyValues {
-  torch::Tensor keys;    // [B, H, S, Dk]
-  torch::Tensor values;  // [B, H, S, Dv]
+  torch::Tensor keys;    // [B, G, S, Dk]
+  torch::Tensor values;  // [B, G, S, Dv]
 };
 
 /// What a block's heads give, before their gates.
@@ -65,10 +47,16 @@ struct HeadContexts {
   torch::Tensor weights;  // [B, H, T, S]; undefined unless asked for
 };
 
+/// What heads cost, the output bias aside.
+struct AttentionCost {
+  int64_t params = 0;
+  int64_t flops_per_token = 0;  // multiply-adds x 2
+};
+
 class Attention : public torch::nn::Module {
  public:
-  /// All parameters are zeros. `dropout` acts on attention weights, in training mode.
-  Attention(int64_t d_model, const HeadLayout& layout, double dropout);
+  /// All parameters are zeros, head norms aside.
+  explicit Attention(const AttentionConfig& config);
 
   /// `queries` [B, T, C] ask, `keys` [B, S, C] are looked at; the same tensor for self-attention. The fused kernel runs
   /// unless weights are asked for, or dropped on the CPU; both paths give the same numbers. A query that sees no key
@@ -77,38 +65,48 @@ class Attention : public torch::nn::Module {
                       bool weights = false) {
     return attend(queries, project(keys), visibility, weights);
   }
-  /// The same in two steps, for keys that serve several calls.
-  KeyValues project(const torch::Tensor& keys) const;
+  /// The same in two steps, for keys that serve several calls. `first`: the position of the first key, or query.
+  KeyValues project(const torch::Tensor& keys, int64_t first = 0) const;
   HeadContexts attend(const torch::Tensor& queries, const KeyValues& keys, const Visibility& visibility,
-                      bool weights = false);
+                      bool weights = false, int64_t first = 0);
   /// The block's output [B, T, C] from contexts [B, H, T, Dv]. `gates` [H] or [B, H]; undefined: nothing is multiplied.
   torch::Tensor combine(const torch::Tensor& context, const torch::Tensor& gates = {}) const;
 
   /// Original ids of the heads present, ascending; row i of a [H] tensor is head heads()[i].
   const std::vector<int64_t>& heads() const { return heads_; }
-  /// Deletes rows of query, key, value and columns of the output projection. Ids not present are ignored; with no head
-  /// left the module gives its output bias. Parameters keep their identity and lose their .grad; an optimizer that has
-  /// state of their old shape must be made anew.
+  /// Original ids of the groups that some head present reads, ascending.
+  const std::vector<int64_t>& groups() const { return groups_; }
+  /// Deletes rows of the query and columns of the output projection, and rows of key and value of groups that nobody
+  /// reads any more. Ids not present are ignored; with no head left the module gives its output bias. Parameters keep
+  /// their identity and lose their .grad; an optimizer that has state of their old shape must be made anew.
   void remove_heads(const std::vector<int64_t>& ids);
 
-  int64_t d_model() const { return d_model_; }
+  /// Of the heads present but those in `without`: parameters, and multiply-adds x 2 for one token that looks at `keys`
+  /// keys. Keys and values of a group count once.
+  AttentionCost cost(int64_t keys, const std::vector<int64_t>& without = {}) const;
+
+  int64_t d_model() const { return config_.d_model; }
   int64_t head_count() const { return static_cast<int64_t>(heads_.size()); }
-  int64_t key_width() const { return key_width_; }
-  int64_t value_width() const { return value_width_; }
-  /// Weights [H Dk, C], [H Dk, C], [H Dv, C] and [C, H Dv]: head i of heads() owns the i-th slice of the H axis.
+  int64_t key_width() const { return config_.layout.key_width; }
+  int64_t value_width() const { return config_.layout.value_width; }
+  /// Weights [H Dk, C], [G Dk, C], [G Dv, C] and [C, H Dv]: head i of heads() owns the i-th slice of the H axis, group
+  /// i of groups() that of the G axis.
   Projection& query() { return *query_; }
   Projection& key() { return *key_; }
   Projection& value() { return *value_; }
   Projection& output() { return *output_; }
 
  private:
-  torch::Tensor split_heads(const torch::Tensor& x, int64_t width) const;
+  /// Groups that `heads` read.
+  std::vector<int64_t> groups_of(const std::vector<int64_t>& heads) const;
+  /// [B, G, S, D] to one row for each head, [B, H, S, D]; the same tensor where every head has its own.
+  torch::Tensor for_heads(const torch::Tensor& of_groups) const;
   torch::Tensor explicit_weights(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& mask) const;
 
-  int64_t d_model_, key_width_, value_width_;
-  double dropout_;
-  std::vector<int64_t> heads_;
+  AttentionConfig config_;
+  std::vector<int64_t> heads_, groups_;
   std::shared_ptr<Projection> query_, key_, value_, output_;
+  std::shared_ptr<Norm> query_norm_, key_norm_;  // null without
 };
 
 }  // namespace headprune

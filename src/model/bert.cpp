@@ -81,15 +81,7 @@ class BertLayout final : public HfLayout {
   }
 };
 
-const RegisterLayout register_bert_layout{std::make_shared<BertLayout>()};
-
-class BertFamily final : public HfFamily {
- public:
-  using HfFamily::HfFamily;
-  std::string model_type() const override { return "bert"; }
-};
-
-const Register<ModelFamily, BertFamily> register_bert{"bert", "a BERT checkpoint with a classifier"};
+const RegisterHf<BertLayout> register_bert{"a BERT checkpoint with a classifier"};
 
 }  // namespace
 }  // namespace headprune

@@ -8,7 +8,8 @@ namespace headprune {
 
 struct ModelCost {
   int64_t params = 0;
-  /// As Model::attention_flops_per_token().
+  /// Multiply-adds x 2 that the attention blocks spend on one token, of a translation on one of each side, heads
+  /// present only (Attention::cost).
   int64_t attention_flops_per_token = 0;
 };
 

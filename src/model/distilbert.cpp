@@ -60,16 +60,7 @@ std::vector<HfTensor> DistilBertLayout::tensors(const TransformerConfig& sizes) 
   return tensors;
 }
 
-const RegisterLayout register_distilbert_layout{std::make_shared<DistilBertLayout>()};
-
-class DistilBertFamily final : public HfFamily {
- public:
-  using HfFamily::HfFamily;
-  std::string model_type() const override { return "distilbert"; }
-};
-
-const Register<ModelFamily, DistilBertFamily> register_distilbert{"distilbert",
-                                                                  "a DistilBERT checkpoint with a classifier"};
+const RegisterHf<DistilBertLayout> register_distilbert{"a DistilBERT checkpoint with a classifier"};
 
 }  // namespace
 }  // namespace headprune

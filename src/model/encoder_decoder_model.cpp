@@ -25,10 +25,9 @@ void WriterState::select(const torch::Tensor& rows, const torch::Tensor& kept) {
 }
 
 DecoderLayer::DecoderLayer(const LayerConfig& config)
-    : self_(register_module("attention", std::make_shared<Attention>(config.d_model, config.layout, config.dropout))),
-      cross_(register_module("cross_attention",
-                             std::make_shared<Attention>(config.d_model, config.layout, config.dropout))),
-      feed_forward_(register_module("feed_forward", std::make_shared<FeedForward>(config))) {
+    : self_(register_module("attention", std::make_shared<Attention>(config.attention))),
+      cross_(register_module("cross_attention", std::make_shared<Attention>(config.attention))),
+      feed_forward_(register_module("feed_forward", std::make_shared<FeedForward>(config.feed_forward))) {
   around_self_ = make_residual(*this, "attention_norm", config);
   around_cross_ = make_residual(*this, "cross_attention_norm", config);
   around_feed_forward_ = make_residual(*this, "feed_forward_norm", config);
@@ -37,7 +36,7 @@ DecoderLayer::DecoderLayer(const LayerConfig& config)
 BlockHalf DecoderLayer::attend_self(const torch::Tensor& x, bool weights) {
   // Padding stands at the end, where no real position looks.
   const torch::Tensor keys = around_self_.read(x);  // [B, T, C]
-  return {x, self_->attend(keys, keys, Visibility(Pattern::causal), weights)};
+  return {x, self_->attend(keys, keys, Visibility(causal_pattern()), weights)};
 }
 
 BlockHalf DecoderLayer::attend_next(const torch::Tensor& x, KeyValues& past) {
@@ -45,7 +44,7 @@ BlockHalf DecoderLayer::attend_next(const torch::Tensor& x, KeyValues& past) {
   const KeyValues newest = self_->project(read);
   past.keys = past.keys.defined() ? at::cat({past.keys, newest.keys}, 2) : newest.keys;            // [N, H, length, Dk]
   past.values = past.values.defined() ? at::cat({past.values, newest.values}, 2) : newest.values;  // [N, H, length, Dv]
-  return {x, self_->attend(read, past, Visibility(Pattern::full))};
+  return {x, self_->attend(read, past, Visibility(full_pattern()))};
 }
 
 torch::Tensor DecoderLayer::finish_self(const BlockHalf& half, const torch::Tensor& gates) const {
@@ -72,13 +71,14 @@ EncoderDecoder::EncoderDecoder(const TransformerConfig& config, const HeadSet& r
                                          std::make_shared<Embeddings>(embedding_config(config.target_vocabulary_size)));
   const auto encoder = register_module("encoder", std::make_shared<torch::nn::Module>());
   for (int64_t layer = 0; layer < config.layers; ++layer)
-    encoder_.push_back(encoder->register_module(std::to_string(layer), std::make_shared<Block>(layer_config())));
+    encoder_.push_back(encoder->register_module(std::to_string(layer), std::make_shared<Block>(layer_config(layer))));
   const auto decoder = register_module("decoder", std::make_shared<torch::nn::Module>());
   for (int64_t layer = 0; layer < config.decoder_layers; ++layer)
-    decoder_.push_back(decoder->register_module(std::to_string(layer), std::make_shared<DecoderLayer>(layer_config())));
+    decoder_.push_back(
+        decoder->register_module(std::to_string(layer), std::make_shared<DecoderLayer>(layer_config(layer))));
   if (config.norm == NormOrder::pre) {
-    norm_ = register_module("norm", std::make_shared<LayerNorm>(config.d_model, config.layer_norm_eps));
-    decoder_norm_ = register_module("decoder_norm", std::make_shared<LayerNorm>(config.d_model, config.layer_norm_eps));
+    norm_ = register_module("norm", std::make_shared<Norm>(config.d_model, norm_config()));
+    decoder_norm_ = register_module("decoder_norm", std::make_shared<Norm>(config.d_model, norm_config()));
   }
   if (const int64_t outputs = output_layer_size(config); outputs > 0)
     head_ = register_module("head", std::make_shared<Projection>(config.d_model, outputs));
@@ -121,8 +121,9 @@ TransformerModel::Stream EncoderDecoder::begin(const Batch& batch) const {
 
 BlockHalf EncoderDecoder::attend(size_t block, const Stream& stream, const Batch& batch, const Wanted& wanted) {
   const size_t layer = layer_of(block);
-  const Visibility source(Pattern::full, batch.padded ? batch.present : torch::Tensor());
-  if (in_encoder(block)) return encoder_[layer]->attend(stream.x, source, wanted.weights);
+  const Visibility source(full_pattern(), batch.padded ? batch.present : torch::Tensor());
+  if (in_encoder(block))
+    return encoder_[layer]->attend(stream.x, batch.padded ? batch.present : torch::Tensor(), wanted.weights);
   if (!is_cross(block)) return decoder_[layer]->attend_self(stream.x, wanted.weights);
   const KeyValues keys = decoder_[layer]->cross().project(stream.memory);
   return decoder_[layer]->attend_cross(stream.x, keys, source, wanted.weights);
@@ -167,7 +168,7 @@ WriterState EncoderDecoder::start(const torch::Tensor& memory, const Batch& batc
 torch::Tensor EncoderDecoder::next(WriterState& state, const torch::Tensor& tokens, const PerBlock& gates) {
   const int64_t N = tokens.size(0), B = state.sentences, C = sizes().d_model;
   TORCH_CHECK(B > 0 && N % B == 0, N, " hypotheses of ", B, " sentences");
-  const Visibility source(Pattern::full, state.source_present);
+  const Visibility source(full_pattern(), state.source_present);
   torch::Tensor x = embed(target_embeddings(), tokens.unsqueeze(1), state.length);  // [N, 1, C]
   for (size_t layer = 0; layer < decoder_.size(); ++layer) {
     DecoderLayer& decoder = *decoder_[layer];

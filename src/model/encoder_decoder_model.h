@@ -40,6 +40,7 @@ class EncoderDecoder final : public TransformerModel, public SequenceWriter {
   Attention& attention(size_t index) override;
   std::optional<int64_t> layers_above(const std::string& parameter) const override;
 
+  SequenceWriter* writer() override { return this; }
   int64_t longest() const override;
   WriterState start(const torch::Tensor& memory, const Batch& batch) const override;
   torch::Tensor next(WriterState& state, const torch::Tensor& tokens, const PerBlock& gates) override;
@@ -63,9 +64,9 @@ class EncoderDecoder final : public TransformerModel, public SequenceWriter {
   std::shared_ptr<Embeddings> embeddings_, target_embeddings_;  // the second is null where both sides share one
   std::vector<std::shared_ptr<Block>> encoder_;
   std::vector<std::shared_ptr<DecoderLayer>> decoder_;
-  std::shared_ptr<LayerNorm> norm_, decoder_norm_;  // after the last layer of each side; null with norm: post
-  std::shared_ptr<Projection> head_;                // logits; null with tied embeddings
-  torch::Tensor logits_bias_;                       // [vocabulary], a buffer; undefined without
+  std::shared_ptr<Norm> norm_, decoder_norm_;  // after the last layer of each side; null with norm: post
+  std::shared_ptr<Projection> head_;           // logits; null with tied embeddings
+  torch::Tensor logits_bias_;                  // [vocabulary], a buffer; undefined without
 };
 
 }  // namespace headprune

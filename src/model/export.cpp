@@ -50,12 +50,12 @@ Batch batch_of(const std::vector<Example>& examples) {
   return make_batch(examples, indices, torch::kCPU);
 }
 
-/// Rows (dimension 0) or columns (1) of the heads that `kept` has, at their places in an intact block.
-torch::Tensor places(const Attention& kept, int64_t width) {
+/// Rows (dimension 0) or columns (1) of heads or groups, at their places in an intact block.
+torch::Tensor places(const std::vector<int64_t>& ids, int64_t width) {
   std::vector<int64_t> rows;
-  for (const int64_t head : kept.heads())
-    for (int64_t i = 0; i < width; ++i) rows.push_back(head * width + i);
-  return torch::tensor(rows, torch::kInt64);
+  for (const int64_t id : ids)
+    for (int64_t i = 0; i < width; ++i) rows.push_back(id * width + i);
+  return torch::tensor(rows, torch::kInt64);  // [n width]
 }
 
 /// A model of intact shapes: what `kept` lacks is 0.
@@ -68,14 +68,14 @@ std::shared_ptr<TransformerModel> with_intact_shapes(TransformerModel& kept) {
   }
   for (size_t i = 0; i < kept.blocks().size(); ++i) {
     Attention &part = kept.attention(i), &whole = full->attention(i);
-    const torch::Tensor keys = places(part, part.key_width()), values = places(part, part.value_width());
     for (const auto& [source, target, rows] :
-         {std::tuple(&part.query(), &whole.query(), keys), std::tuple(&part.key(), &whole.key(), keys),
-          std::tuple(&part.value(), &whole.value(), values)}) {
+         {std::tuple(&part.query(), &whole.query(), places(part.heads(), part.key_width())),
+          std::tuple(&part.key(), &whole.key(), places(part.groups(), part.key_width())),
+          std::tuple(&part.value(), &whole.value(), places(part.groups(), part.value_width()))}) {
       target->weight.index_copy_(0, rows, source->weight);
-      target->bias.index_copy_(0, rows, source->bias);
+      if (source->bias.defined()) target->bias.index_copy_(0, rows, source->bias);
     }
-    whole.output().weight.index_copy_(1, values, part.output().weight);
+    whole.output().weight.index_copy_(1, places(part.heads(), part.value_width()), part.output().weight);
   }
   return full;
 }
@@ -118,7 +118,7 @@ std::vector<std::string> notes_of(const ModelFolder& folder, const ExportRequest
   if (!folder.origin)
     return {"opens in headprune (model.type: " + std::string(enum_name(folder.config.architecture)) + ", init: load)"};
   if (request.form == ExportForm::zeroed) return {"opens in transformers 4 and 5, and in headprune"};
-  if (folder.config.writes_from_source())
+  if (!folder.origin->layout->prunes_elsewhere())
     return {"opens in headprune; transformers cannot remove heads of this family: use --form zeroed for it"};
   std::vector<std::string> notes = {
       "opens in transformers up to 4 and in headprune; transformers 5 removed head pruning: "
@@ -215,7 +215,7 @@ ExportResult export_model(const ExportRequest& request) {
 
   const HeadSet removed = united(folder.removed, request.removed);
   // The source stays as it is, to be asked again.
-  std::shared_ptr<TransformerModel> pruned = std::dynamic_pointer_cast<TransformerModel>(source->copy());
+  std::shared_ptr<TransformerModel> pruned = source->clone();
   if (request.form == ExportForm::zeroed) {
     pruned = with_intact_shapes(*source);
     zero_heads(*pruned, removed);
@@ -252,7 +252,7 @@ ExportResult export_model(const ExportRequest& request) {
   result.heads = static_cast<int64_t>(all_heads(reloaded->blocks()).size());
   result.intact_heads = static_cast<int64_t>(all_heads(transformer_blocks(folder.config)).size());
   result.parameters = parameter_count(*pruned);
-  result.intact_parameters = parameter_count(folder.config);
+  result.intact_parameters = intact_parameters(folder.config);
   result.notes = notes_of(folder, request, *reloaded);
   if (!left_out.empty())
     result.notes.push_back("not copied, being weights or a manifest of the source: " + join_some(left_out, ", ", 5));

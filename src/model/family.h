@@ -9,7 +9,7 @@
 
 #include "config/registry.h"
 #include "data/source.h"
-#include "model/model.h"
+#include "model/transformer_model.h"
 
 namespace headprune {
 
@@ -39,9 +39,9 @@ class ModelFamily {
   /// The outputs of the classifier of `load_path`; none where nothing is loaded, or the folder has no classifier.
   virtual ModelLabels labels() const { return {}; }
   /// Initialised, or loaded. Throws Error(run_failed) when a loaded folder does not fit.
-  virtual std::shared_ptr<Model> build(const ModelInput& input) const = 0;
+  virtual std::shared_ptr<TransformerModel> build(const ModelInput& input) const = 0;
   /// The same without memory and values, from headers of files: refuses what build() refuses, before any work.
-  virtual std::shared_ptr<Model> outline(const ModelInput& input) const = 0;
+  virtual std::shared_ptr<TransformerModel> outline(const ModelInput& input) const = 0;
   /// Sizes of a loaded model, as its folder has them; null where none is loaded.
   virtual Json loaded_sizes() const { return {}; }
 };

@@ -233,7 +233,7 @@ bool fit(ModelFolder& folder, const ModelInput& input) {
 
 }  // namespace
 
-std::shared_ptr<Model> outline_loaded(ModelFolder folder, const ModelInput& input) {
+std::shared_ptr<TransformerModel> outline_loaded(ModelFolder folder, const ModelInput& input) {
   const bool new_task_head = fit(folder, input);
   const WithoutMemory outline;
   const auto model = empty_model(folder);
@@ -248,7 +248,7 @@ Json sizes_json(const ModelFolder& folder) {
   return sizes;
 }
 
-std::shared_ptr<Model> build_loaded(ModelFolder folder, const ModelInput& input) {
+std::shared_ptr<TransformerModel> build_loaded(ModelFolder folder, const ModelInput& input) {
   const bool new_task_head = fit(folder, input);
   const auto model = empty_model(folder);
   if (new_task_head) initialise(*model, input.seed);
@@ -271,7 +271,7 @@ ModelSummary summarise_model_folder(const fs::path& path, const std::string& typ
     summary.bytes += fs::file_size(file);
     summary.metadata = header.metadata;
   }
-  summary.intact_parameters = parameter_count(summary.folder.config);
+  summary.intact_parameters = intact_parameters(summary.folder.config);
   summary.has_tokenizer = has_tokenizer(path);
   return summary;
 }

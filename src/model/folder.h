@@ -48,9 +48,9 @@ void load_weights(const ModelFolder& folder, TransformerModel& model, bool new_t
 /// The model of a folder in training mode, checked to fit the data: tokens (a table of another tool's model may be
 /// larger than the tokenizer: the log says so), labels, positions. Where the experiment trains, a checkpoint without a
 /// task head, or with one for another number of labels, gets one, initialised from the seed. Throws Error(run_failed).
-std::shared_ptr<Model> build_loaded(ModelFolder folder, const ModelInput& input);
+std::shared_ptr<TransformerModel> build_loaded(ModelFolder folder, const ModelInput& input);
 /// The same without memory and values, from config.json and the headers of the weights.
-std::shared_ptr<Model> outline_loaded(ModelFolder folder, const ModelInput& input);
+std::shared_ptr<TransformerModel> outline_loaded(ModelFolder folder, const ModelInput& input);
 /// The sizes of the folder's model, with how many of its heads are gone.
 Json sizes_json(const ModelFolder& folder);
 

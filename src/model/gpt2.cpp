@@ -9,6 +9,7 @@ namespace {
 class Gpt2Layout final : public HfLayout {
  public:
   std::string model_type() const override { return "gpt2"; }
+  bool predicts(DataKind kind) const override { return kind == DataKind::language; }
   std::string prefix() const override { return "transformer."; }
   std::string architecture() const override { return "GPT2LMHeadModel"; }
   TransformerConfig sizes(const HfConfig& config) const override;
@@ -67,16 +68,7 @@ std::vector<HfTensor> Gpt2Layout::tensors(const TransformerConfig& sizes) const 
   return tensors;
 }
 
-const RegisterLayout register_gpt2_layout{std::make_shared<Gpt2Layout>()};
-
-class Gpt2Family final : public HfFamily {
- public:
-  using HfFamily::HfFamily;
-  std::string model_type() const override { return "gpt2"; }
-  bool predicts(DataKind kind) const override { return kind == DataKind::language; }
-};
-
-const Register<ModelFamily, Gpt2Family> register_gpt2{"gpt2", "a GPT-2 checkpoint as a language model"};
+const RegisterHf<Gpt2Layout> register_gpt2{"a GPT-2 checkpoint as a language model"};
 
 }  // namespace
 }  // namespace headprune

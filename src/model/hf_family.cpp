@@ -21,22 +21,26 @@ CrossProblems HfFamily::Options::problems() const {
   return {{"init", "a checkpoint is loaded (init: load); init: train is for model.type encoder and decoder"}};
 }
 
-Blocks HfFamily::blocks() const { return folder_of_type(options_.path, model_type()).blocks(); }
+Blocks HfFamily::blocks() const { return folder_of_type(options_.path, layout_->model_type()).blocks(); }
 
 int64_t HfFamily::parameter_estimate(const ModelInput& /*input*/) const {
-  return summarise_model_folder(options_.path, model_type()).parameters;
+  return summarise_model_folder(options_.path, layout_->model_type()).parameters;
 }
 
-ModelLabels HfFamily::labels() const { return classifier_labels(folder_of_type(options_.path, model_type())); }
+ModelLabels HfFamily::labels() const { return classifier_labels(folder_of_type(options_.path, layout_->model_type())); }
 
-std::shared_ptr<Model> HfFamily::build(const ModelInput& input) const { return build_loaded(folder(), input); }
+std::shared_ptr<TransformerModel> HfFamily::build(const ModelInput& input) const {
+  return build_loaded(folder(), input);
+}
 
-std::shared_ptr<Model> HfFamily::outline(const ModelInput& input) const { return outline_loaded(folder(), input); }
+std::shared_ptr<TransformerModel> HfFamily::outline(const ModelInput& input) const {
+  return outline_loaded(folder(), input);
+}
 
 Json HfFamily::loaded_sizes() const { return sizes_json(folder()); }
 
 ModelFolder HfFamily::folder() const {
-  ModelFolder found = folder_of_type(options_.path, model_type());
+  ModelFolder found = folder_of_type(options_.path, layout_->model_type());
   if (options_.dropout) found.config.dropout = *options_.dropout;
   return found;
 }

@@ -30,22 +30,39 @@ class HfFamily : public ModelFamily {
     CrossProblems problems() const;
   };
 
-  explicit HfFamily(Options options) : options_(std::move(options)) {}
-  /// The model_type of config.json, which is also the name in YAML.
-  virtual std::string model_type() const = 0;
-  bool predicts(DataKind kind) const override { return kind == DataKind::labelled || kind == DataKind::numbered; }
+  HfFamily(std::shared_ptr<const HfLayout> layout, Options options)
+      : layout_(std::move(layout)), options_(std::move(options)) {}
+  bool predicts(DataKind kind) const override { return layout_->predicts(kind); }
   Blocks blocks() const override;
   int64_t parameter_estimate(const ModelInput& input) const override;
   std::optional<std::filesystem::path> load_path() const override { return options_.path; }
   ModelLabels labels() const override;
-  std::shared_ptr<Model> build(const ModelInput& input) const override;
-  std::shared_ptr<Model> outline(const ModelInput& input) const override;
+  std::shared_ptr<TransformerModel> build(const ModelInput& input) const override;
+  std::shared_ptr<TransformerModel> outline(const ModelInput& input) const override;
   Json loaded_sizes() const override;
 
  private:
   ModelFolder folder() const;
 
+  std::shared_ptr<const HfLayout> layout_;
   Options options_;
+};
+
+/// The family of a layout, as the registry wants it.
+template <class Layout>
+class HfFamilyOf final : public HfFamily {
+ public:
+  explicit HfFamilyOf(Options options) : HfFamily(std::make_shared<const Layout>(), std::move(options)) {}
+};
+
+/// Registers a layout, and the family that loads its folders, under its model_type:
+///   const RegisterHf<BertLayout> register_bert{"a BERT checkpoint with a classifier"};
+template <class Layout>
+struct RegisterHf {
+  explicit RegisterHf(const char* summary) : family(Layout().model_type().c_str(), summary) {
+    add_layout(std::make_shared<const Layout>());
+  }
+  Register<ModelFamily, HfFamilyOf<Layout>> family;
 };
 
 }  // namespace headprune

@@ -81,7 +81,7 @@ void refuse_quantised_tensors(const NamedTensors& file, const std::string& where
 
 }  // namespace
 
-RegisterLayout::RegisterLayout(std::shared_ptr<const HfLayout> layout) { layouts()[layout->model_type()] = layout; }
+void add_layout(std::shared_ptr<const HfLayout> layout) { layouts()[layout->model_type()] = layout; }
 
 std::shared_ptr<const HfLayout> find_layout(const std::string& model_type) {
   const auto at = layouts().find(model_type);
@@ -102,8 +102,7 @@ Json hf_config(const HfOrigin& origin, const TransformerConfig& sizes, const Hea
   for (const char* key : {"torch_dtype", "dtype"})
     if (json.contains(key)) json[key] = "float32";
   if (removed.empty()) return json;
-  // transformers prunes heads of models with one attention kind only.
-  if (!sizes.writes_from_source()) json["pruned_heads"] = removed.to_json().front();
+  if (origin.layout->prunes_elsewhere()) json["pruned_heads"] = removed.to_json().front();
   json["headprune"] = removal_json(sizes, removed);
   return json;
 }

@@ -19,13 +19,17 @@ namespace headprune {
 /// Error(run_failed).
 class HfConfig {
  public:
-  HfConfig(const Json& json, std::string where) : json_(json), where_(std::move(where)) {}
+  HfConfig(Json json, std::string where) : json_(std::move(json)), where_(std::move(where)) {}
 
   /// A positive size; `fallback` where the key is absent or null, and an error where there is none.
   int64_t size(const char* key, std::optional<int64_t> fallback = std::nullopt) const;
   double number(const char* key, double fallback) const;
   bool flag(const char* key, bool fallback) const;
   std::string text(const char* key, const std::string& fallback) const;
+  /// Texts of a list; none where the key is absent or null.
+  std::vector<std::string> words(const char* key) const;
+  /// Whether the file has the key, be it null.
+  bool states(const char* key) const { return json_.contains(key); }
   bool has(const char* key) const { return json_.contains(key) && !json_[key].is_null(); }
   /// From `hidden_act` and its like. Lists what is supported.
   Activation activation(const char* key, const std::string& fallback) const;
@@ -35,15 +39,20 @@ class HfConfig {
   /// where it says nothing. Refuses a problem_type that is neither.
   int64_t outputs() const;
 
+  /// The object that a key holds; empty where it is absent or null.
+  HfConfig part(const char* key) const;
   const std::string& where() const { return where_; }
 
  private:
   [[noreturn]] void refuse(const char* key, const std::string& expected) const;
 
-  const Json& json_;
+  Json json_;
   std::string where_;
 };
 
+/// Rotary positions from `rope_theta` and `rope_scaling`, or from `rope_parameters` (transformers 5). Refuses a scaling
+/// that is not supported by its name.
+void set_rotary(TransformerConfig& sizes, const HfConfig& config);
 /// Dk and Dv from d_model and heads, which must divide it.
 void set_head_widths(TransformerConfig& sizes, const HfConfig& config);
 
@@ -58,11 +67,14 @@ struct HfTensor {
   bool row = false;        // a vector that is stored [1, n]
 };
 
-/// How one family writes its folders.
+/// What one family of checkpoints is: what it predicts, and how it writes its folders.
 class HfLayout {
  public:
   virtual ~HfLayout() = default;
-  virtual std::string model_type() const = 0;    // "bert"
+  virtual std::string model_type() const = 0;  // "bert": of config.json, and the name in YAML
+  virtual bool predicts(DataKind kind) const { return kind == DataKind::labelled || kind == DataKind::numbered; }
+  /// Whether transformers (up to release 4) builds models of this family without heads, by `pruned_heads`.
+  virtual bool prunes_elsewhere() const { return true; }
   virtual std::string prefix() const = 0;        // "bert."
   virtual std::string architecture() const = 0;  // with the task head: "BertForSequenceClassification"
   /// Sizes of the intact model; dropout is that of the config.
@@ -73,10 +85,8 @@ class HfLayout {
   virtual bool left_out(const std::string& name) const = 0;
 };
 
-/// Registers a layout under its model_type. Filled during static initialisation.
-struct RegisterLayout {
-  explicit RegisterLayout(std::shared_ptr<const HfLayout> layout);
-};
+/// Registers a layout under its model_type (hf_family.h does). Filled during static initialisation.
+void add_layout(std::shared_ptr<const HfLayout> layout);
 /// Null for a model_type that no layout reads.
 std::shared_ptr<const HfLayout> find_layout(const std::string& model_type);
 std::vector<std::string> layout_names();

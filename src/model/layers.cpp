@@ -8,40 +8,6 @@
 
 namespace headprune {
 
-torch::Tensor sinusoidal_positions(int64_t length, int64_t d_model, const torch::TensorOptions& options, bool halves) {
-  const auto exact = torch::TensorOptions(torch::kFloat64).device(options.device());
-  const torch::Tensor pair = torch::arange((d_model + 1) / 2, exact) * (2.0 / static_cast<double>(d_model));
-  const torch::Tensor angles = torch::arange(length, exact).unsqueeze(1) * torch::pow(10000.0, -pair);  // [T, C/2]
-  const torch::Tensor both = halves ? at::cat({angles.sin(), angles.cos()}, 1)                    // [T, C or C + 1]
-                                    : torch::stack({angles.sin(), angles.cos()}, -1).flatten(1);  // [T, C or C + 1]
-  return both.narrow(1, 0, d_model).to(options.dtype());                                          // [T, C]
-}
-
-LayerNorm::LayerNorm(int64_t d_model, double eps)
-    : eps_(eps),
-      weight_(register_parameter("weight", torch::ones({d_model}, blank_options()))),
-      bias_(register_parameter("bias", torch::zeros({d_model}, blank_options()))) {}
-
-torch::Tensor LayerNorm::forward(const torch::Tensor& x) const {
-  return at::layer_norm(x, weight_.sizes(), weight_, bias_, eps_);
-}
-
-torch::Tensor activate(const torch::Tensor& x, Activation activation) {
-  if (activation == Activation::relu) return at::relu(x);
-  if (activation == Activation::silu) return at::silu(x);
-  return at::gelu(x, activation == Activation::gelu_tanh ? "tanh" : "none");
-}
-
-FeedForward::FeedForward(const LayerConfig& config)
-    : activation_(config.activation),
-      up_(register_module("up", std::make_shared<Projection>(config.d_model, config.d_ff))),
-      down_(register_module("down", std::make_shared<Projection>(config.d_ff, config.d_model))) {}
-
-torch::Tensor FeedForward::forward(const torch::Tensor& x) const {
-  const torch::Tensor hidden = up_->forward(x);          // [B, T, d_ff]
-  return down_->forward(activate(hidden, activation_));  // [B, T, C]
-}
-
 Embeddings::Embeddings(const EmbeddingConfig& config)
     : config_(config),
       tokens_(register_parameter("tokens", torch::zeros({config.vocabulary_size, config.d_model}, blank_options()))) {
@@ -58,11 +24,12 @@ torch::Tensor Embeddings::forward(const torch::Tensor& tokens, const torch::Tens
   torch::Tensor x = at::embedding(tokens_, tokens);  // [B, T, C]
   if (token_types_.defined())
     x = x + (token_types.defined() ? at::embedding(token_types_, token_types) : token_types_[0]);  // [B, T, C]
-  if (config_.positions != Positions::learned) {
+  if (is_sinusoidal(config_.positions)) {
     const bool halves = config_.positions == Positions::sinusoidal_halves;
     if (config_.scale) x = x * std::sqrt(static_cast<double>(config_.d_model));
     return x + sinusoidal_positions(first + T, config_.d_model, x.options(), halves).narrow(0, first, T);  // [B, T, C]
   }
+  if (config_.positions != Positions::learned) return x;
   if (first + T > config_.max_length)
     fail(ExitCode::run_failed,
          "a sequence of {} tokens is longer than the model's {} learned positions; lower "
@@ -87,19 +54,20 @@ torch::Tensor Residual::add(const torch::Tensor& x, const torch::Tensor& added, 
 }
 
 Residual make_residual(torch::nn::Module& owner, const std::string& name, const LayerConfig& config) {
-  return {config.norm, config.dropout,
-          owner.register_module(name, std::make_shared<LayerNorm>(config.d_model, config.layer_norm_eps))};
+  return {config.order, config.dropout,
+          owner.register_module(name, std::make_shared<Norm>(config.attention.d_model, config.norm))};
 }
 
 Block::Block(const LayerConfig& config)
-    : attention_(
-          register_module("attention", std::make_shared<Attention>(config.d_model, config.layout, config.dropout))),
-      feed_forward_(register_module("feed_forward", std::make_shared<FeedForward>(config))) {
+    : pattern_(config.pattern),
+      attention_(register_module("attention", std::make_shared<Attention>(config.attention))),
+      feed_forward_(register_module("feed_forward", std::make_shared<FeedForward>(config.feed_forward))) {
   around_attention_ = make_residual(*this, "attention_norm", config);
   around_feed_forward_ = make_residual(*this, "feed_forward_norm", config);
 }
 
-BlockHalf Block::attend(const torch::Tensor& x, const Visibility& visibility, bool weights, bool first_only) {
+BlockHalf Block::attend(const torch::Tensor& x, const torch::Tensor& present, bool weights, bool first_only) {
+  const Visibility visibility(pattern_, present);
   const torch::Tensor keys = around_attention_.read(x);  // [B, S, C]
   if (!first_only) return {x, attention_->attend(keys, keys, visibility, weights)};
   // Copied, so that who keeps it does not keep the other positions.

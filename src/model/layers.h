@@ -1,5 +1,4 @@
-// What stands around attention in a transformer: feed-forward, embeddings with positions, and the block that joins
-// them.
+// What joins the parts of a transformer: embeddings, residual connections, and the block of attention and feed-forward.
 #pragma once
 
 #include <memory>
@@ -8,22 +7,14 @@
 #include "config/fields.h"
 #include "core/torch.h"
 #include "model/attention.h"
+#include "model/feed_forward.h"
+#include "model/norm.h"
+#include "model/pattern.h"
+#include "model/positions.h"
 
 namespace headprune {
 
-/// `silu` is x sigmoid(x) (Marian's "swish"). `gelu` is exact (Hendrycks and Gimpel 2016, with erf); `gelu_tanh` is
-/// their approximation, GPT-2's "gelu_new".
-enum class Activation { gelu, gelu_tanh, relu, silu };
-template <>
-struct EnumNames<Activation> {
-  static constexpr std::pair<const char*, Activation> names[] = {{"gelu", Activation::gelu},
-                                                                 {"gelu_tanh", Activation::gelu_tanh},
-                                                                 {"relu", Activation::relu},
-                                                                 {"silu", Activation::silu}};
-};
-torch::Tensor activate(const torch::Tensor& x, Activation activation);
-
-/// Where layer normalization stands: before each part of a block (and once more after the last block), or after each
+/// Where normalization stands: before each part of a block (and once more after the last block), or after each
 /// sum of a part with its input (and once after the embeddings; an encoder-decoder has none there).
 enum class NormOrder { pre, post };
 template <>
@@ -31,50 +22,14 @@ struct EnumNames<NormOrder> {
   static constexpr std::pair<const char*, NormOrder> names[] = {{"pre", NormOrder::pre}, {"post", NormOrder::post}};
 };
 
-/// `sinusoidal_halves` are the numbers of `sinusoidal` in another order: all sines, then all cosines (Marian).
-enum class Positions { learned, sinusoidal, sinusoidal_halves };
-template <>
-struct EnumNames<Positions> {
-  static constexpr std::pair<const char*, Positions> names[] = {{"learned", Positions::learned},
-                                                                {"sinusoidal", Positions::sinusoidal},
-                                                                {"sinusoidal_halves", Positions::sinusoidal_halves}};
-};
-
-/// Vaswani et al. 2017, section 3.5: PE(t, 2i) = sin(t / 10000^(2i / C)), PE(t, 2i + 1) = cos of the same. With
-/// `halves`, the sines stand before all cosines. [T, C]
-torch::Tensor sinusoidal_positions(int64_t length, int64_t d_model, const torch::TensorOptions& options,
-                                   bool halves = false);
-
-/// Sizes that every layer of a model shares.
+/// One layer of a model.
 struct LayerConfig {
-  int64_t d_model = 0;
-  HeadLayout layout;
-  int64_t d_ff = 0;
-  Activation activation = Activation::gelu;
-  NormOrder norm = NormOrder::pre;
-  double layer_norm_eps = 1e-5;
+  AttentionConfig attention;
+  FeedForwardConfig feed_forward;
+  NormConfig norm;
+  NormOrder order = NormOrder::pre;
   double dropout = 0;
-};
-
-/// Layer normalization (Ba et al. 2016) over the last dimension, with a gain and a shift.
-class LayerNorm : public torch::nn::Module {
- public:
-  LayerNorm(int64_t d_model, double eps);
-  torch::Tensor forward(const torch::Tensor& x) const;  // [B, T, C] to [B, T, C]
-
- private:
-  double eps_;
-  torch::Tensor weight_, bias_;  // [C]
-};
-
-class FeedForward : public torch::nn::Module {
- public:
-  explicit FeedForward(const LayerConfig& config);
-  torch::Tensor forward(const torch::Tensor& x) const;  // [B, T, C] to [B, T, C]
-
- private:
-  Activation activation_;
-  std::shared_ptr<Projection> up_, down_;
+  std::shared_ptr<const Pattern> pattern = full_pattern();
 };
 
 struct EmbeddingConfig {
@@ -119,7 +74,7 @@ struct BlockHalf {
 struct Residual {
   NormOrder order = NormOrder::pre;
   double dropout = 0;
-  std::shared_ptr<LayerNorm> norm;
+  std::shared_ptr<Norm> norm;
 
   torch::Tensor read(const torch::Tensor& x) const { return order == NormOrder::pre ? norm->forward(x) : x; }
   torch::Tensor add(const torch::Tensor& x, const torch::Tensor& added, bool training) const;  // [B, T, C]
@@ -132,15 +87,16 @@ Residual make_residual(torch::nn::Module& owner, const std::string& name, const 
 class Block : public torch::nn::Module {
  public:
   explicit Block(const LayerConfig& config);
-  /// The first half, up to the gates. With `first_only`, positions but the first are looked at and ask nothing, so T is
-  /// 1 from here on.
-  BlockHalf attend(const torch::Tensor& x, const Visibility& visibility, bool weights, bool first_only = false);
+  /// The first half, up to the gates. `present` [B, S] bool, undefined where nothing is padding. With `first_only`,
+  /// positions but the first are looked at and ask nothing, so T is 1 from here on.
+  BlockHalf attend(const torch::Tensor& x, const torch::Tensor& present, bool weights, bool first_only = false);
   /// The second half, to [B, T, C]. `gates` as in Attention::combine.
   torch::Tensor finish(const BlockHalf& half, const torch::Tensor& gates) const;
   Attention& attention() { return *attention_; }
   const Attention& attention() const { return *attention_; }
 
  private:
+  std::shared_ptr<const Pattern> pattern_;
   std::shared_ptr<Attention> attention_;
   std::shared_ptr<FeedForward> feed_forward_;
   Residual around_attention_, around_feed_forward_;

@@ -10,6 +10,9 @@ namespace {
 class MarianLayout final : public HfLayout {
  public:
   std::string model_type() const override { return "marian"; }
+  bool predicts(DataKind kind) const override { return kind == DataKind::translation; }
+  /// transformers removes heads of models with one attention kind only.
+  bool prunes_elsewhere() const override { return false; }
   std::string prefix() const override { return "model."; }
   std::string architecture() const override { return "MarianMTModel"; }
   TransformerConfig sizes(const HfConfig& config) const override;
@@ -96,16 +99,7 @@ std::vector<HfTensor> MarianLayout::tensors(const TransformerConfig& sizes) cons
   return tensors;
 }
 
-const RegisterLayout register_marian_layout{std::make_shared<MarianLayout>()};
-
-class MarianFamily final : public HfFamily {
- public:
-  using HfFamily::HfFamily;
-  std::string model_type() const override { return "marian"; }
-  bool predicts(DataKind kind) const override { return kind == DataKind::translation; }
-};
-
-const Register<ModelFamily, MarianFamily> register_marian{"marian", "a Marian checkpoint that translates"};
+const RegisterHf<MarianLayout> register_marian{"a Marian checkpoint that translates"};
 
 }  // namespace
 }  // namespace headprune

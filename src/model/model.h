@@ -5,6 +5,7 @@
 // that are present, G key/value heads, L layers, Dk and Dv per-head widths of keys and values, N examples.
 #pragma once
 
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <optional>
@@ -63,7 +64,8 @@ struct TextLengths {
   int64_t keys(Kind kind) const { return kind == Kind::decoder && decoder_tokens > 0 ? decoder_tokens : tokens; }
 };
 
-class Attention;  // model/attention.h
+class Attention;       // model/attention.h
+class SequenceWriter;  // model/writer.h
 
 class Model : public torch::nn::Module {
  public:
@@ -88,6 +90,10 @@ class Model : public torch::nn::Module {
   virtual Attention& attention(size_t index) = 0;
   /// An independent deep copy (weights, heads, train/eval state).
   virtual std::shared_ptr<Model> copy() const = 0;
+  /// The folder of another tool that it was loaded from, for files in it that mean nothing here; empty elsewhere.
+  virtual std::filesystem::path source_folder() const { return {}; }
+  /// The same model as one that writes texts; null for one that does not.
+  virtual SequenceWriter* writer() { return nullptr; }
   /// config.json as docs/formats.md section 6 has it, with "headprune":{"removed","heads"} when heads were removed.
   virtual Json config() const = 0;
   /// What model.safetensors holds, under the names and in the orientation of the folder that config() describes.
@@ -95,9 +101,6 @@ class Model : public torch::nn::Module {
   /// How many layers stand above the one that a parameter belongs to: none above the last layer and what follows it,
   /// all above the embeddings. Nothing for a model that has no layers.
   virtual std::optional<int64_t> layers_above(const std::string& /*parameter*/) const { return std::nullopt; }
-  /// Multiply-adds x 2 that the attention blocks spend on one token, of a translation on one of each side, heads
-  /// present only: projections 2 C H (2 Dk + 2 Dv) and products 2 S H (Dk + Dv), with S keys that a query looks at.
-  virtual int64_t attention_flops_per_token(const TextLengths& lengths) const = 0;
 };
 
 /// Number of parameters.

@@ -32,15 +32,7 @@ class RobertaLayout final : public HfLayout {
   }
 };
 
-const RegisterLayout register_roberta_layout{std::make_shared<RobertaLayout>()};
-
-class RobertaFamily final : public HfFamily {
- public:
-  using HfFamily::HfFamily;
-  std::string model_type() const override { return "roberta"; }
-};
-
-const Register<ModelFamily, RobertaFamily> register_roberta{"roberta", "a RoBERTa checkpoint with a classifier"};
+const RegisterHf<RobertaLayout> register_roberta{"a RoBERTa checkpoint with a classifier"};
 
 }  // namespace
 }  // namespace headprune

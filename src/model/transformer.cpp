@@ -8,14 +8,14 @@ Transformer::Transformer(const TransformerConfig& config, const HeadSet& removed
     : TransformerModel(config),
       embeddings_(
           register_module("embeddings", std::make_shared<Embeddings>(embedding_config(config.vocabulary_size)))),
-      norm_(register_module("norm", std::make_shared<LayerNorm>(config.d_model, config.layer_norm_eps))) {
+      norm_(register_module("norm", std::make_shared<Norm>(config.d_model, norm_config()))) {
   const auto stack = register_module("blocks", std::make_shared<torch::nn::Module>());
   for (int64_t layer = 0; layer < config.layers; ++layer)
-    blocks_.push_back(stack->register_module(std::to_string(layer), std::make_shared<Block>(layer_config())));
+    blocks_.push_back(stack->register_module(std::to_string(layer), std::make_shared<Block>(layer_config(layer))));
   if (config.pooler != Pooler::none)
     pooler_ = register_module("pooler", std::make_shared<Projection>(config.d_model, config.d_model));
   if (const int64_t outputs = output_layer_size(config); outputs > 0)
-    head_ = register_module("head", std::make_shared<Projection>(config.d_model, outputs));
+    head_ = register_module("head", std::make_shared<Projection>(config.d_model, outputs, config.head_bias));
   remove_heads(removed);
 }
 
@@ -35,11 +35,10 @@ TransformerModel::Stream Transformer::begin(const Batch& batch) const {
 }
 
 BlockHalf Transformer::attend(size_t block, const Stream& stream, const Batch& batch, const Wanted& wanted) {
-  const Visibility visible(classifies() ? Pattern::full : Pattern::causal,
-                           batch.padded ? batch.present : torch::Tensor());
   // Where the last block's first position is all that the classifier looks at, nothing else of it is computed.
   const bool first_only = !wanted.everywhere && first_position_only(block);
-  return blocks_.at(block)->attend(stream.x, visible, wanted.weights, first_only);
+  return blocks_.at(block)->attend(stream.x, batch.padded ? batch.present : torch::Tensor(), wanted.weights,
+                                   first_only);
 }
 
 void Transformer::finish(size_t block, const BlockHalf& half, const torch::Tensor& gates, const Batch&,

@@ -34,7 +34,7 @@ class Transformer final : public TransformerModel {
 
   std::shared_ptr<Embeddings> embeddings_;
   std::vector<std::shared_ptr<Block>> blocks_;
-  std::shared_ptr<LayerNorm> norm_;     // after the embeddings (post) or after the last block (pre)
+  std::shared_ptr<Norm> norm_;          // after the embeddings (post) or after the last block (pre)
   std::shared_ptr<Projection> pooler_;  // [C, C]; null without
   std::shared_ptr<Projection> head_;    // logits; null with tied embeddings
 };

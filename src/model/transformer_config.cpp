@@ -28,6 +28,8 @@ class JsonReader {
  public:
   JsonReader(const Json& json, const std::string& where) : json_(json), where_(where) {}
 
+  bool states(const char* name) const { return json_.contains(name); }
+
   template <class T, class... Checks>
   void operator()(const char* name, T& member, const char* /*help*/, const Checks&... checks) {
     if (!json_.contains(name)) refuse(name, "is missing");
@@ -80,21 +82,6 @@ Blocks transformer_blocks(const TransformerConfig& config, const HeadSet& remove
 int64_t output_layer_size(const TransformerConfig& config) {
   if (config.architecture == Architecture::encoder) return config.outputs;
   return config.tie_embeddings ? 0 : config.written_tokens();
-}
-
-int64_t parameter_count(const TransformerConfig& config) {
-  const int64_t C = config.d_model, keys = config.heads * config.d_key, values = config.heads * config.d_value;
-  const int64_t attention = 2 * keys * (C + 1) + values * (C + 1) + C * (values + 1) + 2 * C;  // with its norm
-  const int64_t feed_forward = config.d_ff * (C + 1) + C * (config.d_ff + 1) + 2 * C;
-  const int64_t learned = config.positions == Positions::learned ? config.position_offset + config.max_length : 0;
-  const int64_t pooler = config.pooler != Pooler::none ? C * (C + 1) : 0;
-  const int64_t head = output_layer_size(config) * (C + 1);
-  const int64_t vectors = (config.vocabulary_size + learned + config.token_types) * C;
-  if (!config.writes_from_source()) return vectors + config.layers * (attention + feed_forward) + 2 * C + pooler + head;
-  const int64_t target = config.target_vocabulary_size > 0 ? (config.target_vocabulary_size + learned) * C : 0;
-  const int64_t norms = config.norm == NormOrder::pre ? 4 * C : 0;
-  return vectors + target + config.layers * (attention + feed_forward) +
-         config.decoder_layers * (2 * attention + feed_forward) + norms + head;
 }
 
 Json config_to_json(const TransformerConfig& config, const HeadSet& removed) {

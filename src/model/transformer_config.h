@@ -40,13 +40,28 @@ struct TransformerConfig {
   int64_t layers = 4;          // of an encoder-decoder: of its encoder
   int64_t decoder_layers = 0;  // encoder-decoder
   int64_t heads = 4;
+  int64_t groups = 0;  // key/value heads; 0: every head has its own
   int64_t d_key = 16;
   int64_t d_value = 16;
   int64_t d_ff = 256;
+  FeedForwardType feed_forward = FeedForwardType::plain;
   Activation activation = Activation::gelu;
   NormOrder norm = NormOrder::pre;
-  double layer_norm_eps = 1e-5;
+  NormType norm_type = NormType::layer;
+  double layer_norm_eps = 1e-5;  // of either type
+  bool attention_bias = true;    // of query, key and value
+  bool attention_output_bias = true;
+  bool feed_forward_bias = true;
+  bool head_bias = true;   // of a classifier's output layer, or of logits that are not token vectors
+  bool head_norm = false;  // queries and keys are normalized over a head's width
   Positions positions = Positions::learned;
+  double rope_theta = 10000;  // with rotary positions, like the following (rotary.h)
+  RotaryPairs rope_pairs = RotaryPairs::halves;
+  RotaryScaling rope_scaling = RotaryScaling::none;
+  double rope_factor = 1, rope_low_frequency_factor = 1, rope_high_frequency_factor = 4;
+  int64_t rope_original_length = 8192;
+  int64_t window = 0;                     // decoder: keys that a query sees in layers that slide; 0: none does
+  std::vector<bool> sliding_layers = {};  // by layer; empty: all, where there is a window
   bool scale_embeddings = true;  // encoder-decoder with sinusoidal positions: token vectors times sqrt(d_model)
   bool logits_bias = false;      // encoder-decoder: a constant, never trained, is added to the logits
   double dropout = 0.1;
@@ -71,13 +86,33 @@ struct TransformerConfig {
     v("layers", layers, "number of layers", between(1, 1024));
     if (translates) v("decoder_layers", decoder_layers, "number of layers of the decoder", between(1, 1024));
     v("heads", heads, "attention heads of each intact block", between(1, 1024));
+    later(v, "groups", &TransformerConfig::groups, "key/value heads of each intact block; 0: every head has its own",
+          between(0, 1024));
     v("d_key", d_key, "width of a head's queries and keys", between(1, 65536));
     v("d_value", d_value, "width of a head's values", between(1, 65536));
     v("d_ff", d_ff, "width of the feed-forward layer", between(1, 1048576));
+    later(v, "feed_forward", &TransformerConfig::feed_forward, "two matrices, or a gate beside them");
     v("activation", activation, "of the feed-forward layer");
-    v("norm", norm, "layer normalization before or after each part");
+    v("norm", norm, "normalization before or after each part");
+    later(v, "norm_type", &TransformerConfig::norm_type, "kind of normalization");
     v("layer_norm_eps", layer_norm_eps, "added to the variance", above(0));
-    v("positions", positions, "position vectors");
+    later(v, "attention_bias", &TransformerConfig::attention_bias, "queries, keys and values have a bias");
+    later(v, "attention_output_bias", &TransformerConfig::attention_output_bias, "the output projection has one");
+    later(v, "feed_forward_bias", &TransformerConfig::feed_forward_bias, "the feed-forward layers have one");
+    later(v, "head_bias", &TransformerConfig::head_bias, "the output layer has one");
+    later(v, "head_norm", &TransformerConfig::head_norm, "queries and keys are normalized");
+    v("positions", positions, "positions");
+    if (positions == Positions::rotary) {
+      later(v, "rope_theta", &TransformerConfig::rope_theta, "base of the frequencies of rotary positions", above(0));
+      later(v, "rope_pairs", &TransformerConfig::rope_pairs, "which numbers of a head are turned together");
+      later(v, "rope_scaling", &TransformerConfig::rope_scaling, "how frequencies are changed for long texts");
+      later(v, "rope_factor", &TransformerConfig::rope_factor, "what they are divided by", above(0));
+      later(v, "rope_low_frequency_factor", &TransformerConfig::rope_low_frequency_factor, "of llama3", above(0));
+      later(v, "rope_high_frequency_factor", &TransformerConfig::rope_high_frequency_factor, "of llama3", above(0));
+      later(v, "rope_original_length", &TransformerConfig::rope_original_length, "of llama3", between(1, 16777216));
+    }
+    later(v, "window", &TransformerConfig::window, "keys that a query sees where layers slide; 0: none does",
+          between(0, 16777216));
     if (translates) v("scale_embeddings", scale_embeddings, "token vectors times sqrt(d_model)");
     if (translates) v("logits_bias", logits_bias, "a constant added to the logits");
     v("dropout", dropout, "share dropped in training", at_least(0), below(1));
@@ -94,17 +129,45 @@ struct TransformerConfig {
     v("token_types", token_types, "token types", between(0, 65536));
   }
   bool operator==(const TransformerConfig&) const = default;
+
+  HeadLayout layout() const {
+    return {.heads = heads, .groups = groups > 0 ? groups : heads, .key_width = d_key, .value_width = d_value};
+  }
+  RotaryConfig rotary() const {
+    return {.width = d_key,
+            .theta = rope_theta,
+            .pairs = rope_pairs,
+            .scaling = rope_scaling,
+            .factor = rope_factor,
+            .low_frequency_factor = rope_low_frequency_factor,
+            .high_frequency_factor = rope_high_frequency_factor,
+            .original_length = rope_original_length};
+  }
+  /// Whether the queries of a layer see only the last `window` keys.
+  bool slides(int64_t layer) const {
+    return window > 0 && (sliding_layers.empty() || sliding_layers.at(static_cast<size_t>(layer)));
+  }
   bool writes_from_source() const { return architecture == Architecture::encoder_decoder; }
   /// Tokens that an encoder-decoder writes.
   int64_t written_tokens() const { return target_vocabulary_size > 0 ? target_vocabulary_size : vocabulary_size; }
+
+ private:
+  /// A size that older folders do not state: it has its default there. Views leave it out where it has it still, so
+  /// that what they make of other models stays as it was.
+  template <class V, class T, class... Checks>
+  void later(V& v, const char* name, T TransformerConfig::*member, const char* help, const Checks&... checks) {
+    if constexpr (requires { v.states(name); })
+      if (!v.states(name)) return;
+    v(name, this->*member, help, checks...);
+    if constexpr (requires { v.hide({name}); })
+      if (this->*member == TransformerConfig().*member) v.hide({name});
+  }
 };
 
 /// "headprune_encoder" and its like, the model_type of config.json.
 std::string model_type(Architecture architecture);
 /// The heads of an intact model, without those in `removed`.
 Blocks transformer_blocks(const TransformerConfig& config, const HeadSet& removed = {});
-/// Parameters of an intact model.
-int64_t parameter_count(const TransformerConfig& config);
 /// Outputs of its output layer; 0 where token vectors serve as one.
 int64_t output_layer_size(const TransformerConfig& config);
 

@@ -24,14 +24,25 @@ CrossProblems conflicts(const TransformerConfig& asked, const TransformerConfig&
   const Json asked_json = config_json(asked), standard_json = config_json(standard), saved_json = config_json(saved);
   CrossProblems problems;
   for (const auto& [key, value] : asked_json.items())
-    if (key != "dropout" && value != standard_json[key] && value != saved_json[key])
+    if (const Json there = saved_json.value(key, Json());
+        key != "dropout" && value != standard_json.value(key, Json()) && value != there)
       problems.emplace_back(key, fmt::format("is {} but the model in `path` has {}; with init: load sizes come from "
                                              "the folder, leave this key out",
-                                             dump_json(value), dump_json(saved_json[key])));
+                                             dump_json(value), dump_json(there)));
   return problems;
 }
 
 }  // namespace
+
+void TransformerOptions::hide_standard(FieldList& list) const {
+  std::vector<std::string> standard;
+  if (!groups) standard.emplace_back("groups");
+  if (feed_forward == FeedForwardType::plain) standard.emplace_back("feed_forward");
+  if (norm_type == NormType::layer) standard.emplace_back("norm_type");
+  if (bias) standard.emplace_back("bias");
+  if (positions != Positions::rotary) standard.emplace_back("rope_theta");
+  list.hide(standard);
+}
 
 TransformerConfig TransformerOptions::config(Architecture architecture) const {
   TransformerConfig config;
@@ -40,13 +51,18 @@ TransformerConfig TransformerOptions::config(Architecture architecture) const {
   config.layers = layers;
   if (config.writes_from_source()) config.decoder_layers = decoder_layers.value_or(layers);
   config.heads = heads;
+  if (groups && *groups != heads) config.groups = *groups;
   config.d_key = d_key.value_or(d_model / heads);
   config.d_value = d_value.value_or(d_model / heads);
   config.d_ff = d_ff.value_or(4 * d_model);
+  config.feed_forward = feed_forward;
   config.activation = activation;
   config.norm = norm;
+  config.norm_type = norm_type;
   config.layer_norm_eps = layer_norm_eps;
+  config.attention_bias = config.attention_output_bias = config.feed_forward_bias = config.head_bias = bias;
   config.positions = positions;
+  config.rope_theta = rope_theta;
   config.dropout = dropout;
   return config;
 }
@@ -60,6 +76,15 @@ CrossProblems TransformerOptions::problems_of(const TransformerConfig& intact,
       problems.emplace_back("heads", fmt::format("d_model {} is not a multiple of heads {}; change one, or set d_key "
                                                  "and d_value",
                                                  d_model, heads));
+    if (groups && heads % *groups != 0)
+      problems.emplace_back("groups", fmt::format("{} does not divide {} heads", *groups, heads));
+    if (positions == Positions::rotary && intact.writes_from_source())
+      problems.emplace_back("positions", "rotary positions are for encoder and decoder");
+    if (positions == Positions::rotary && intact.d_key % 2 != 0)
+      problems.emplace_back("positions",
+                            fmt::format("rotary positions turn pairs of numbers, and d_key is {}", intact.d_key));
+    if (rope_theta != 10000 && positions != Positions::rotary)
+      problems.emplace_back("rope_theta", "is only used with positions: rotary");
     return problems;
   }
   if (!path) return {{"path", "is needed with init: load: the folder of a saved model"}};
@@ -68,6 +93,7 @@ CrossProblems TransformerOptions::problems_of(const TransformerConfig& intact,
     TransformerConfig asked = intact, usual = standard;
     const TransformerConfig saved = folder_of(*path, intact.architecture).config;
     // Widths that nobody set follow from other sizes; only one that was set can conflict.
+    if (!groups) asked.groups = saved.groups;
     if (!d_key) asked.d_key = saved.d_key;
     if (!d_value) asked.d_value = saved.d_value;
     if (!d_ff) asked.d_ff = saved.d_ff;
@@ -94,7 +120,7 @@ Blocks TransformerFamily::blocks() const {
 
 int64_t TransformerFamily::parameter_estimate(const ModelInput& input) const {
   if (path_) return summarise_model_folder(*path_, enum_name(config_.architecture)).parameters;
-  return parameter_count(sizes_for(input));
+  return intact_parameters(sizes_for(input));
 }
 
 TransformerConfig TransformerFamily::sizes_for(const ModelInput& input) const {
@@ -116,7 +142,7 @@ ModelLabels TransformerFamily::labels() const {
   return path_ ? classifier_labels(folder_of(*path_, config_.architecture)) : ModelLabels();
 }
 
-std::shared_ptr<Model> TransformerFamily::build(const ModelInput& input) const {
+std::shared_ptr<TransformerModel> TransformerFamily::build(const ModelInput& input) const {
   if (path_) return build_loaded(folder(), input);
   const auto model = make_transformer(sizes_for(input));
   model->set_labels(input.labels);
@@ -125,7 +151,7 @@ std::shared_ptr<Model> TransformerFamily::build(const ModelInput& input) const {
   return model;
 }
 
-std::shared_ptr<Model> TransformerFamily::outline(const ModelInput& input) const {
+std::shared_ptr<TransformerModel> TransformerFamily::outline(const ModelInput& input) const {
   if (path_) return outline_loaded(folder(), input);
   const WithoutMemory outline;
   return make_transformer(sizes_for(input));

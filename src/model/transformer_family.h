@@ -27,11 +27,15 @@ struct TransformerOptions {
   int64_t layers = 4;
   std::optional<int64_t> decoder_layers;  // encoder_decoder
   int64_t heads = 4;
-  std::optional<int64_t> d_key, d_value, d_ff;
+  std::optional<int64_t> groups, d_key, d_value, d_ff;
+  FeedForwardType feed_forward = FeedForwardType::plain;
   Activation activation = Activation::gelu;
   NormOrder norm = NormOrder::pre;
+  NormType norm_type = NormType::layer;
   double layer_norm_eps = 1e-5;
+  bool bias = true;
   Positions positions = Positions::learned;
+  double rope_theta = 10000;
   double dropout = 0.1;
 
   template <class V>
@@ -41,21 +45,33 @@ struct TransformerOptions {
     v("d_model", d_model, "width of the residual stream", between(1, 65536));
     v("layers", layers, "number of blocks, each attention and feed-forward", between(1, 1024));
     v("heads", heads, "attention heads of each block", between(1, 1024));
+    v("groups", groups,
+      "key/value heads of each block, each read by heads / groups query heads; default: every head has its own",
+      between(1, 1024));
     v("d_key", d_key, "width of a head's queries and keys; default d_model / heads", between(1, 65536));
     v("d_value", d_value, "width of a head's values; default d_model / heads", between(1, 65536));
     v("d_ff", d_ff, "width of the feed-forward layer; default 4 d_model", between(1, 1048576));
+    v("feed_forward", feed_forward, "plain: two matrices; gated: a third one's output, through the activation, gates");
     v("activation", activation, "of the feed-forward layer");
-    v("norm", norm, "layer normalization before each part of a block (pre) or after it (post)");
-    v("layer_norm_eps", layer_norm_eps, "added to the variance in layer normalization", above(0));
-    v("positions", positions, "position vectors: trained (learned) or fixed (sinusoidal)");
+    v("norm", norm, "normalization before each part of a block (pre) or after it (post)");
+    v("norm_type", norm_type, "layer: layer normalization; rms: by the root of the mean square, without a shift");
+    v("layer_norm_eps", layer_norm_eps, "added to the variance in normalization", above(0));
+    v("bias", bias, "whether the linear layers of blocks, and logits that are not token vectors, have a bias");
+    v("positions", positions,
+      "vectors that are trained (learned) or fixed (sinusoidal), turned queries and keys (rotary), or none");
+    v("rope_theta", rope_theta, "base of the frequencies of rotary positions", above(0));
+    hide_standard(v);
     v("dropout", dropout, "share of values dropped in training, also with init: load", at_least(0), below(1));
-    hide_unused(v, {"d_model", "layers", "heads", "d_key", "d_value", "d_ff", "activation", "norm", "layer_norm_eps",
-                    "positions"});
+    hide_unused(v, {"d_model", "layers", "heads", "groups", "d_key", "d_value", "d_ff", "feed_forward", "activation",
+                    "norm", "norm_type", "layer_norm_eps", "bias", "positions", "rope_theta"});
   }
   /// A loaded model has the sizes of its folder: views of the configuration leave out what stands here.
   void hide_unused(FieldList& list, const std::vector<std::string>& names) const {
     if (init == ModelInit::load) list.hide(names);
   }
+
+  /// Variants that most models are not: views of the configuration show them where they are chosen.
+  void hide_standard(FieldList& list) const;
 
   /// Sizes of the model to be trained; data fills in the rest.
   TransformerConfig config(Architecture architecture) const;
@@ -72,8 +88,8 @@ class TransformerFamily : public ModelFamily {
   int64_t parameter_estimate(const ModelInput& input) const override;
   std::optional<std::filesystem::path> load_path() const override { return path_; }
   ModelLabels labels() const override;
-  std::shared_ptr<Model> build(const ModelInput& input) const override;
-  std::shared_ptr<Model> outline(const ModelInput& input) const override;
+  std::shared_ptr<TransformerModel> build(const ModelInput& input) const override;
+  std::shared_ptr<TransformerModel> outline(const ModelInput& input) const override;
   Json loaded_sizes() const override;
 
  private:

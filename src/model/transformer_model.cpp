@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "core/random.h"
+#include "model/blank.h"
 #include "model/checkpoint.h"
 #include "model/encoder_decoder_model.h"
 #include "model/hf_layout.h"
@@ -48,7 +49,14 @@ std::shared_ptr<TransformerModel> make_transformer(const TransformerConfig& conf
   return std::make_shared<Transformer>(config, removed);
 }
 
-TransformerModel::TransformerModel(const TransformerConfig& config) : config_(config), order_(block_order(config)) {}
+int64_t intact_parameters(const TransformerConfig& config) {
+  const WithoutMemory outline;
+  return parameter_count(*make_transformer(config));
+}
+
+TransformerModel::TransformerModel(const TransformerConfig& config) : config_(config), order_(block_order(config)) {
+  if (config.positions == Positions::rotary) rotary_ = std::make_shared<const Rotary>(config.rotary());
+}
 
 size_t TransformerModel::place_of(size_t block) const {
   const auto at = std::find(order_.begin(), order_.end(), block);
@@ -121,7 +129,7 @@ void TransformerModel::remove_heads(const HeadSet& removed) {
   for (size_t i = 0; i < present.size(); ++i) attention(i).remove_heads(removed.in_block(present[i].id));
 }
 
-std::shared_ptr<Model> TransformerModel::copy() const {
+std::shared_ptr<TransformerModel> TransformerModel::clone() const {
   const auto twin = make_transformer(config_, removed_heads());
   const auto from = parameters(), to = twin->parameters();
   for (size_t i = 0; i < from.size(); ++i) {
@@ -135,6 +143,10 @@ std::shared_ptr<Model> TransformerModel::copy() const {
   twin->labels_ = labels_;
   twin->train(is_training());
   return twin;
+}
+
+std::filesystem::path TransformerModel::source_folder() const {
+  return origin_ ? origin_->folder : std::filesystem::path();
 }
 
 Json TransformerModel::config() const {
@@ -160,25 +172,25 @@ HeadSet TransformerModel::removed_heads() const {
   return removed;
 }
 
-int64_t TransformerModel::attention_flops_per_token(const TextLengths& lengths) const {
-  const int64_t width = config_.d_key + config_.d_value;
-  int64_t flops = 0;
-  for (const BlockHeads& block : blocks())
-    flops += block.count() * (2 * config_.d_model * 2 * width + 2 * lengths.keys(block.id.kind) * width);
-  return flops;
-}
-
-LayerConfig TransformerModel::layer_config() const {
-  return {.d_model = config_.d_model,
-          .layout = {.heads = config_.heads,
-                     .groups = config_.heads,
-                     .key_width = config_.d_key,
-                     .value_width = config_.d_value},
-          .d_ff = config_.d_ff,
-          .activation = config_.activation,
-          .norm = config_.norm,
-          .layer_norm_eps = config_.layer_norm_eps,
-          .dropout = config_.dropout};
+LayerConfig TransformerModel::layer_config(int64_t layer) const {
+  LayerConfig one{.attention = {.d_model = config_.d_model,
+                                .layout = config_.layout(),
+                                .dropout = config_.dropout,
+                                .bias = config_.attention_bias,
+                                .output_bias = config_.attention_output_bias,
+                                .rotary = rotary_},
+                  .feed_forward = {.d_model = config_.d_model,
+                                   .d_ff = config_.d_ff,
+                                   .type = config_.feed_forward,
+                                   .activation = config_.activation,
+                                   .bias = config_.feed_forward_bias},
+                  .norm = norm_config(),
+                  .order = config_.norm,
+                  .dropout = config_.dropout};
+  if (config_.head_norm) one.attention.head_norm = norm_config();
+  if (config_.architecture == Architecture::decoder)
+    one.pattern = config_.slides(layer) ? sliding_pattern(config_.window) : causal_pattern();
+  return one;
 }
 
 EmbeddingConfig TransformerModel::embedding_config(int64_t vocabulary_size) const {

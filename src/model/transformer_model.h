@@ -24,15 +24,16 @@ class TransformerModel : public Model {
   Paused pause(const Batch& batch, size_t block, const Paused* before = nullptr) override;
   ModelOutput resume(const Batch& batch, const Paused& paused, const PerBlock& gates) override;
   void remove_heads(const HeadSet& removed) override;
-  std::shared_ptr<Model> copy() const override;
+  std::shared_ptr<Model> copy() const override { return clone(); }
+  std::shared_ptr<TransformerModel> clone() const;
   Json config() const override;
   NamedTensors tensors() const override;
-  int64_t attention_flops_per_token(const TextLengths& lengths) const override;
   /// The intact model's sizes, also after heads went.
   const TransformerConfig& sizes() const { return config_; }
   HeadSet removed_heads() const;
   /// For a model that came from a checkpoint of another tool: config() and tensors() keep to its layout.
   const std::shared_ptr<const HfOrigin>& origin() const { return origin_; }
+  std::filesystem::path source_folder() const override;
   void set_origin(std::shared_ptr<const HfOrigin> origin) { origin_ = std::move(origin); }
   /// Written to config.json; one name an output.
   void set_labels(std::vector<std::string> labels) { labels_ = std::move(labels); }
@@ -58,7 +59,8 @@ class TransformerModel : public Model {
   /// A whole pass, with what `probe` asks to see.
   Stream trace(const Batch& batch, const HeadProbe& probe, HeadTrace& seen);
   EmbeddingConfig embedding_config(int64_t vocabulary_size) const;
-  LayerConfig layer_config() const;
+  LayerConfig layer_config(int64_t layer) const;
+  NormConfig norm_config() const { return {.type = config_.norm_type, .eps = config_.layer_norm_eps}; }
 
  private:
   size_t place_of(size_t block) const;
@@ -66,9 +68,13 @@ class TransformerModel : public Model {
 
   TransformerConfig config_;
   std::vector<size_t> order_;
+  std::shared_ptr<const Rotary> rotary_;  // shared by the layers; null without
   std::shared_ptr<const HfOrigin> origin_;
   std::vector<std::string> labels_;
 };
+
+/// Parameters of an intact model of these sizes; none are made.
+int64_t intact_parameters(const TransformerConfig& config);
 
 /// A model of these sizes without `removed` heads, which never exist. All weights are zeros but for those of layer
 /// normalization; see initialise().

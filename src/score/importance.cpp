@@ -38,20 +38,13 @@ Needs unite(const std::vector<Running>& all) {
 void pass_over_data(const std::vector<Running>& all, const Needs& needs, const ScoreInput& input) {
   if (input.batches.empty()) fail(ExitCode::run_failed, "the score split is empty; no head can be scored on it");
   const Observer observer(input, needs);
-  Progress progress("score");
-  const double start = monotonic_seconds();
   const int64_t at_once = batches_at_once(input.model, input.batches, PassKind::backward);
   side_by_side(input.batches.size(), at_once, [&](size_t i) {
     check_stop();
     return [&, i, observation = observer.observe(input.batches[i])] {
       for (const Running& one : all)
         if (one.needs.data) one.pass->add(observation);
-      const double elapsed = monotonic_seconds() - start;
-      if (elapsed > 1 && progress.due()) {  // a short pass says nothing
-        const double done = static_cast<double>(i + 1), total = static_cast<double>(input.batches.size());
-        progress.print(fmt::format("batch {}/{}, {} left", i + 1, input.batches.size(),
-                                   duration_text(elapsed * (total - done) / done)));
-      }
+      if (input.on_batch) input.on_batch(i + 1);
     };
   });
 }

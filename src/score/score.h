@@ -70,6 +70,7 @@ struct ScoreInput {
   int64_t examples = 0;
   const HeadSet& removed;  // heads gated to 0 by the sweep so far: no part in any norm, rank or tie
   uint64_t seed = 0;
+  std::function<void(size_t)> on_batch = {};  // how many are done; may be empty
 };
 
 /// One score. It may depend on options only through itself: the same options and input give the same bytes.

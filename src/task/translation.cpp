@@ -100,18 +100,19 @@ class Translation : public TokenTask {
 
   void write(const WriteInput& input, Outcomes& outcomes) const override {
     if (std::none_of(options_.metrics.begin(), options_.metrics.end(), needs_texts)) return;
-    auto& writer = dynamic_cast<SequenceWriter&>(input.model);
+    SequenceWriter* const writer = input.model.writer();
+    if (writer == nullptr) throw std::logic_error("a model that writes nothing is asked for translations");
     const auto& tokenizer = dynamic_cast<const TranslationTokenizer&>(input.tokenizer);
     const Batch& batch = input.batch;
     const torch::Tensor lengths = batch.present.sum(1).to(torch::kCPU);  // [B]
     std::vector<int64_t> limits;
     for (int64_t i = 0; i < batch.size(); ++i)
-      limits.push_back(std::min(longest_text(lengths.const_data_ptr<int64_t>()[i]), writer.longest()));
+      limits.push_back(std::min(longest_text(lengths.const_data_ptr<int64_t>()[i]), writer->longest()));
     const BeamSearch search{.start = tokenizer.start(),
                             .end = tokenizer.end(),
                             .width = options_.beam_width,
                             .length_penalty = options_.length_penalty};
-    const auto texts = write_texts(writer, writer.start(input.memory, batch), input.gates, search, limits);
+    const auto texts = write_texts(*writer, writer->start(input.memory, batch), input.gates, search, limits);
     for (size_t i = 0; i < texts.size(); ++i) {
       outcomes[i].text = tokenizer.decode_target(spelled(texts[i], tokenizer));
       outcomes[i].reference = batch.references[i];

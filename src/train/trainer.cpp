@@ -81,7 +81,6 @@ class Trainer {
   bool gained_ = false;  // the last evaluation was the best so far, and is not saved yet
   bool changed_ = true;  // state_ differs from the newest checkpoint
   NamedTensors best_;    // weights of the best evaluation, where no checkpoints are kept
-  Progress progress_{"train"};
   double started_ = monotonic_seconds();
   int64_t first_step_ = 0, tokens_ = 0;
 };
@@ -360,12 +359,12 @@ void Trainer::repeat_rows() const {
 }
 
 void Trainer::show_progress(double loss) {
-  if (!progress_.due()) return;
+  if (!request_.on_progress) return;
   const double seconds = monotonic_seconds() - started_;
-  const double steps = static_cast<double>(state_.global_step - first_step_);
-  const double left = static_cast<double>(state_.max_steps - state_.global_step) * seconds / steps;
-  progress_.print(fmt::format("step {}/{} loss {:.4f}, {:.0f} tokens/s, {} left", state_.global_step, state_.max_steps,
-                              loss, static_cast<double>(tokens_) / seconds, duration_text(left)));
+  request_.on_progress({.step = state_.global_step,
+                        .max_steps = state_.max_steps,
+                        .loss = loss,
+                        .tokens_per_second = static_cast<double>(tokens_) / std::max(seconds, 1e-9)});
 }
 
 void Trainer::warn(const std::string& text) const {

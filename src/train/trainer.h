@@ -22,6 +22,13 @@ struct TrainPoint {
   double value = 0;
 };
 
+/// How far a training is.
+struct TrainProgress {
+  int64_t step = 0, max_steps = 0;
+  double loss = 0;  // of this step
+  double tokens_per_second = 0;
+};
+
 struct SavedCheckpoint {
   int64_t step = 0;
   fs::path path;
@@ -41,6 +48,7 @@ struct TrainRequest {
   std::function<void(int64_t)> on_step = {};         // before the first step and after each: the model has its weights
   bool evaluate = true;                              // false: never, so that nothing is best and nothing stops early
   std::function<void(const TrainPoint&)> sink = {};  // may be empty, like the following
+  std::function<void(const TrainProgress&)> on_progress = {};  // after each step
   std::function<void(const SavedCheckpoint&)> on_checkpoint = {};
   std::function<void(const std::string&)> on_warning = {};
 };

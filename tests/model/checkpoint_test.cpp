@@ -218,7 +218,7 @@ TEST_CASE("the summary of a folder counts what is there", "[model]") {
   const ModelSummary summary = summarise_model_folder(path);
   CHECK(summary.folder.model_type() == "headprune_decoder");
   CHECK(summary.parameters == parameter_count(*model));
-  CHECK(summary.intact_parameters == parameter_count(model->sizes()));
+  CHECK(summary.intact_parameters == intact_parameters(model->sizes()));
   CHECK(summary.metadata.at("headprune.mask_sha256") == "abc");
   CHECK_FALSE(summary.has_tokenizer);
   const auto lines = summary_lines(summary);

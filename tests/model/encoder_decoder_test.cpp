@@ -141,19 +141,19 @@ TEST_CASE("a translation's logits do not depend on what else is in the batch, no
 TEST_CASE("parameters and attention FLOPs of a translation model are what is counted by hand", "[translation]") {
   for (const TransformerConfig& config : configurations()) {
     const auto model = small_translator_model(config);
-    CHECK(parameter_count(config) == parameter_count(*model));
+    CHECK(intact_parameters(config) == parameter_count(*model));
     // 24 heads, each 2 C (2 Dk + 2 Dv) for its projections and 2 S (Dk + Dv) for its products: those of the decoder's
     // self-attention with the target's tokens, all others with the source's.
     int64_t decoder = 0;
     for (const BlockHeads& block : model->blocks()) decoder += block.id.kind == Kind::decoder ? block.count() : 0;
-    CHECK(model->attention_flops_per_token({10, 6}) ==
+    CHECK(model_cost(*model, {}, {10, 6}).attention_flops_per_token ==
           24 * 2 * 12 * (10 + 4) + 2 * 7 * ((24 - decoder) * 10 + decoder * 6));
     for (const HeadSet& removed : head_sets(model->blocks())) {
       const ModelCost cost = model_cost(*model, removed, {10, 6});
       const auto pruned = model->copy();
       pruned->remove_heads(removed);
       CHECK(cost.params == parameter_count(*pruned));
-      CHECK(cost.attention_flops_per_token == pruned->attention_flops_per_token({10, 6}));
+      CHECK(cost.attention_flops_per_token == model_cost(*pruned, {}, {10, 6}).attention_flops_per_token);
     }
   }
 }

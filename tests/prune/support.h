@@ -30,7 +30,6 @@ class HeadsOnly final : public Model {
     return copied;
   }
   Json config() const override { return Json::object(); }
-  int64_t attention_flops_per_token(const TextLengths&) const override { return 0; }
 
   int64_t steps_trained = 0;
 
@@ -39,16 +38,16 @@ class HeadsOnly final : public Model {
 };
 
 /// Scores come from `scores(removed, steps the model was trained)`, one value a head; costs are 10 and 20 a scoring.
-class NotingHost final : public SweepHost, public SensitivityHost {
+class NotingHost final : public RuleHost {
  public:
   using Scores = std::function<double(const HeadId&, const HeadSet& removed, int64_t trained)>;
   explicit NotingHost(Blocks blocks, Scores scores) : blocks_(std::move(blocks)), scores_(std::move(scores)) {}
 
   bool done(const PointSpec& spec) const override;
+  void begin(const Unit& unit) override { units.push_back(unit.name); }
   void evaluate(Model& model, const PlannedPoint& point) override;
-  Importance intact_scores(const std::string& method, int64_t draw) override;
-  Importance score_again(Model& model, const std::string& method, int64_t draw, const HeadSet& removed,
-                         const std::string& sweep, int64_t step) override;
+  Importance intact_scores(const RankedBy& by) override;
+  Importance score_again(Model& model, const Rescoring& how) override;
   std::pair<int64_t, int64_t> fine_tune(Model& model, const HeadSet& removed, const FineTuning& how) override;
   SelectValues select(const std::vector<HeadSet>& masks) override;
 
@@ -56,6 +55,7 @@ class NotingHost final : public SweepHost, public SensitivityHost {
   std::vector<PlannedPoint> known;        // evaluated by an earlier run
   std::vector<int64_t> trained_at_point;  // steps the model had been trained when evaluated
   std::vector<std::string> calls;         // every scoring and training, as text
+  std::vector<std::string> units;         // begun
   std::function<SelectValue(const HeadSet&)> select_value;
   size_t stop_after = 1000000;  // evaluations until it throws
 
@@ -67,6 +67,16 @@ class NotingHost final : public SweepHost, public SensitivityHost {
 };
 
 struct Stopped {};
+
+/// A sweep, on the blocks of a model.
+RuleInput sweep_input(const std::string& label, const std::string& rule, const Model& model,
+                      std::vector<MethodDraws> methods);
+/// Plans and runs.
+void run(const PruneRule& rule, const RuleInput& input, Model& model, RuleHost& host);
+/// All tables, one after the other.
+void run_tables(const SensitivityOptions& options, const RuleInput& input, Model& model, RuleHost& host);
+/// The points that a rule lists before it runs.
+std::vector<PlannedPoint> planned(const PruneRule& rule, const RuleInput& input);
 
 /// A rule with its options as YAML has them.
 std::shared_ptr<const PruneRule> make_rule(const std::string& yaml);

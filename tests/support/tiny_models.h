@@ -46,7 +46,6 @@ class TinyModel : public Model {
     return twin;
   }
   Json config() const override { return {{"model_type", "tiny"}}; }
-  int64_t attention_flops_per_token(const TextLengths&) const override { return 0; }
 
   torch::Tensor embedding, value, output, output_bias, classifier, classifier_bias;
 

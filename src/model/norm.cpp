@@ -1,0 +1,17 @@
+#include "model/norm.h"
+
+#include "model/blank.h"
+
+namespace headprune {
+
+Norm::Norm(int64_t width, const NormConfig& config)
+    : config_(config), weight_(register_parameter("weight", torch::ones({width}, blank_options()))) {
+  if (config.type == NormType::layer) bias_ = register_parameter("bias", torch::zeros({width}, blank_options()));
+}
+
+torch::Tensor Norm::forward(const torch::Tensor& x) const {
+  if (config_.type == NormType::layer) return at::layer_norm(x, weight_.sizes(), weight_, bias_, config_.eps);
+  return x * at::rsqrt(x.square().mean(-1, /*keepdim=*/true) + config_.eps) * weight_;  // [..., width]
+}
+
+}  // namespace headprune
