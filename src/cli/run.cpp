@@ -76,8 +76,7 @@ void add_run(CommandLine& line) {
   command.add_flag("--smoke", arguments->options.smoke, "2 training steps, 2 points a sweep and table, the whole flow");
   command.add_option("-j", arguments->threads, "cores that compute: short for runtime.threads=N")
       ->check(CLI::PositiveNumber);
-  command.add_option("--until", arguments->until,
-                     "stop after this stage: data model evaluate score prune sensitivity surgery results");
+  command.add_option("--until", arguments->until, "stop after this stage: " + join(stage_names(), " "));
   command.add_option("--from", arguments->from, "redo from this stage on stored earlier results");
   command.add_option("--out", arguments->out, "exactly this run folder");
   command.add_flag("--new", arguments->options.fresh, "a new run folder even if one could be continued");

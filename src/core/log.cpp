@@ -157,21 +157,18 @@ void log_to_file(const std::filesystem::path& path) { log().open_file(path); }
 
 void log_line(LogLevel level, const std::string& text) { log().line(level, text); }
 
-Progress::Progress(std::string tag) : tag_(std::move(tag)) {}
-
-Progress::~Progress() {
+ProgressLine::~ProgressLine() {
   if (open_) log().end_progress();
 }
 
-bool Progress::due() const {
+bool ProgressLine::due() const {
   const double elapsed = monotonic_seconds() - last_;
   return elapsed >= 1.0 && log().shows_info() && (elapsed >= 30.0 || rewrites_lines());
 }
 
-void Progress::print(const std::string& text) {
+void ProgressLine::print(const std::string& line) {
   if (!due()) return;
   last_ = monotonic_seconds();
-  const std::string line = fmt::format("[{}] {}", tag_, text);
   if (rewrites_lines()) {
     log().show_progress(cut_to_terminal(line));
     open_ = true;

@@ -30,16 +30,17 @@ void log_warn(fmt::format_string<Args...> text, Args&&... args) {
 
 /// A progress line of at most 1 Hz on a terminal (rewritten in place), a plain line every 30 s elsewhere; no \r and no
 /// colour without a terminal, with NO_COLOR or with CI (docs/formats.md section 2).
-class Progress {
+class ProgressLine {
  public:
-  explicit Progress(std::string tag);
-  ~Progress();  // ends the line
+  ProgressLine() = default;
+  ProgressLine(const ProgressLine&) = delete;
+  ProgressLine& operator=(const ProgressLine&) = delete;
+  ~ProgressLine();  // ends the line
   /// Cheap when it is not yet time to print.
   bool due() const;
-  void print(const std::string& text);
+  void print(const std::string& line);
 
  private:
-  std::string tag_;
   double last_ = -1e9;
   bool open_ = false;
 };

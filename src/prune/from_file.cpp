@@ -35,28 +35,26 @@ class FromFile final : public PruneRule {
   };
   explicit FromFile(Options options) : options_(std::move(options)) {}
 
-  std::vector<std::string> methods() const override { return {}; }
-
-  SweepPlan plan(const Blocks& blocks, const std::vector<MethodDraws>&) const override {
-    Removals removals = read(blocks);
-    SweepPlan plan;
-    plan.points = std::ssize(removals.list);
+  RulePlan plan(const RuleInput& input) const override {
+    Removals removals = read(input.blocks);
+    RulePlan plan;
     plan.messages = std::move(removals.messages);
+    Unit& unit = plan.units.emplace_back();
+    unit.name = options_.path.filename().string();
+    for (const Removal& removal : removals.list) {
+      PlannedPoint point = sweep_point(input, {}, std::ssize(unit.points), removal.removed.size());
+      point.removed = removal.removed;
+      if (!removal.name.empty()) {
+        point.spec.name = removal.name;
+        point.spec.mask = mask_sha256(input.blocks, removal.removed);
+      }
+      unit.points.push_back(std::move(point));
+    }
     return plan;
   }
 
-  void run(const SweepInput& input) const override {
-    const Blocks blocks = input.model.blocks();
-    int64_t step = 0;
-    for (const Removal& removal : read(blocks).list) {
-      const Curve curve{input, "", std::nullopt, {}, count_heads(blocks, {})};
-      PlannedPoint point = curve_point(curve, step++, removal.removed);
-      if (!removal.name.empty()) {
-        point.spec.name = removal.name;
-        point.spec.mask = mask_sha256(blocks, removal.removed);
-      }
-      if (!input.host.done(point.spec)) input.host.evaluate(input.model, point);
-    }
+  void run(const Unit& unit, Model& model, RuleHost& host) const override {
+    for (const PlannedPoint& point : unit.points) host.evaluate(model, point);
   }
 
  private:

@@ -78,26 +78,41 @@ class Iterative final : public PruneRule {
 
   std::vector<std::string> methods() const override { return options_.methods; }
 
-  SweepPlan plan(const Blocks& blocks, const std::vector<MethodDraws>& methods) const override {
-    const Steps steps = schedule(blocks);
-    const auto removals = static_cast<int64_t>(steps.targets.size());
-    const int64_t curves = curve_count(methods);
-    SweepPlan plan;
-    plan.points = (removals + 1) * curves + (options_.control ? removals : 0);
-    plan.scorings = std::max<int64_t>(0, removals - 1) * curves;
-    plan.train_steps = removals * options_.fine_tune_steps * (curves + (options_.control ? 1 : 0));
-    if (options_.keep_weights != KeepWeights::none)
-      plan.kept_models =
-          (options_.keep_weights == KeepWeights::all ? removals : std::min<int64_t>(1, removals)) * curves;
+  /// A curve is one chain: what goes at a step depends on what went before.
+  RulePlan plan(const RuleInput& input) const override {
+    const Steps steps = schedule(input.blocks);
+    const auto removals = std::ssize(steps.targets);
+    const bool trains = options_.fine_tune_steps > 0;
+    RulePlan plan;
     plan.messages = steps.messages;
+    for (const RankedBy& by : curves_of(input.methods)) {
+      Unit& unit = plan.units.emplace_back();
+      unit.name = curve_name(by, input.methods);
+      unit.scorings = passes_of(by, input.methods, std::max<int64_t>(0, removals - 1));
+      unit.train_steps = removals * options_.fine_tune_steps;
+      for (int64_t step = 0; step <= removals; ++step) {
+        const int64_t heads = step == 0 ? 0 : steps.targets[static_cast<size_t>(step - 1)].heads;
+        PlannedPoint point = sweep_point(input, options_.limits(), step, heads);
+        point.spec.method = by.method;
+        point.spec.draw = by.draw;
+        point.fine_tuned = trains && step > 0;
+        point.keep_weights = step > 0 && (options_.keep_weights == KeepWeights::all ||
+                                          (options_.keep_weights == KeepWeights::last && step == removals));
+        unit.points.push_back(std::move(point));
+      }
+    }
+    if (options_.control) plan.units.push_back(control(input, removals));
     return plan;
   }
 
-  void run(const SweepInput& input) const override {
-    const Steps steps = schedule(input.model.blocks());
-    for (const MethodDraws& method : input.methods)
-      for (int64_t draw = 0; draw < method.draws; ++draw) follow(input, method.label, draw, steps);
-    if (options_.control) follow_control(input, steps);
+  void run(const Unit& unit, Model& model, RuleHost& host) const override {
+    // A sweep that trains must not touch the intact model, which later sweeps start from.
+    const std::shared_ptr<Model> own = options_.fine_tune_steps > 0 ? model.copy() : nullptr;
+    Model& used = own ? *own : model;
+    if (unit.points.front().spec.control_steps)
+      follow_control(unit, used, host);
+    else
+      follow(unit, used, host);
   }
 
  private:
@@ -131,44 +146,33 @@ class Iterative final : public PruneRule {
     return steps;
   }
 
-  /// One curve. Walks the same path on every run: the host returns what it stored of scores and weights, so that a
-  /// point that is already there is passed by, and the first missing one is reached with the same model.
-  void follow(const SweepInput& input, const std::string& method, int64_t draw, const Steps& steps) const {
-    const Blocks blocks = input.model.blocks();
+  void follow(const Unit& unit, Model& model, RuleHost& host) const {
+    const Blocks blocks = model.blocks();
     const OrderLimits limits = options_.limits();
-    const Curve curve{input, method, draw, limits, count_heads(blocks, limits.kinds)};
-    // Nothing needs to be trained or loaded again.
-    if (input.host.done(curve_point(curve, 0, {}).spec) && all_done(curve, steps.targets)) return;
-    // A sweep that trains must not touch the intact model, which later sweeps start from.
-    const bool trains = options_.fine_tune_steps > 0;
-    const std::shared_ptr<Model> own = trains ? input.model.copy() : nullptr;
-    Model& model = trains ? *own : input.model;
-
-    PlannedPoint point = curve_point(curve, 0, {});
-    if (!input.host.done(point.spec)) input.host.evaluate(model, point);
+    const RankedBy by = ranked_by(unit);
+    const std::string& sweep = unit.points.front().spec.sweep;
+    const std::vector<RemovalTarget> targets = schedule(blocks).targets;
+    host.evaluate(model, unit.points.front());
     HeadSet removed;
-    int64_t forward = 0, backward = 0, step = 0;
-    for (const RemovalTarget& target : steps.targets) {
-      ++step;
-      const Importance scores = step == 1 ? input.host.intact_scores(method, draw)
-                                          : input.host.score_again(model, method, draw, removed, input.sweep, step);
+    int64_t forward = 0, backward = 0;
+    for (int64_t step = 1; step <= std::ssize(targets); ++step) {
+      const Importance scores =
+          step == 1 ? host.intact_scores(by) : host.score_again(model, {by, removed, sweep, step});
       forward += scores.forward;
       backward += scores.backward;
       const std::vector<HeadId> order = ascending_order(blocks, scores.values, removed, limits.kinds);
-      removed = choose_heads(order, blocks, limits, target, removed);
-      if (trains) {
-        const std::string curve_name = fmt::format("{}/{}-{}", input.sweep, method, draw);
-        const auto [more_forward, more_backward] = input.host.fine_tune(model, removed, fine_tuning(curve_name, step));
+      removed = choose_heads(order, blocks, limits, targets[static_cast<size_t>(step - 1)], removed);
+      PlannedPoint point = unit.points[static_cast<size_t>(step)];
+      if (point.fine_tuned) {
+        const FineTuning how = fine_tuning(fmt::format("{}/{}-{}", sweep, by.method, by.draw), step);
+        const auto [more_forward, more_backward] = host.fine_tune(model, removed, how);
         forward += more_forward;
         backward += more_backward;
       }
-      point = curve_point(curve, step, removed);
+      point.removed = removed;
       point.forward = forward;
       point.backward = backward;
-      point.fine_tuned = trains;
-      point.keep_weights = options_.keep_weights == KeepWeights::all ||
-                           (options_.keep_weights == KeepWeights::last && step == std::ssize(steps.targets));
-      if (!input.host.done(point.spec)) input.host.evaluate(model, point);
+      host.evaluate(model, point);
     }
   }
 
@@ -180,25 +184,26 @@ class Iterative final : public PruneRule {
   }
 
   /// The intact model, trained as the curves are, with no head removed.
-  void follow_control(const SweepInput& input, const Steps& steps) const {
-    const OrderLimits limits = options_.limits();
-    const Curve curve{input, "", std::nullopt, limits, count_heads(input.model.blocks(), limits.kinds)};
-    std::vector<PlannedPoint> points;
-    for (int64_t step = 1; step <= std::ssize(steps.targets); ++step) {
-      points.push_back(curve_point(curve, step, {}));
-      points.back().spec.control_steps = step * options_.fine_tune_steps;
-      points.back().fine_tuned = true;
+  Unit control(const RuleInput& input, int64_t removals) const {
+    Unit unit;
+    unit.name = "control";
+    unit.train_steps = removals * options_.fine_tune_steps;
+    for (int64_t step = 1; step <= removals; ++step) {
+      unit.points.push_back(sweep_point(input, options_.limits(), step, 0));
+      unit.points.back().spec.control_steps = step * options_.fine_tune_steps;
+      unit.points.back().fine_tuned = true;
     }
-    const auto done = [&](const PlannedPoint& point) { return input.host.done(point.spec); };
-    if (std::all_of(points.begin(), points.end(), done)) return;
-    const std::shared_ptr<Model> model = input.model.copy();
+    return unit;
+  }
+
+  void follow_control(const Unit& unit, Model& model, RuleHost& host) const {
     int64_t forward = 0, backward = 0;
-    for (PlannedPoint& point : points) {
-      const auto [more_forward, more_backward] =
-          input.host.fine_tune(*model, {}, fine_tuning(input.sweep + "/control", point.step));
+    for (PlannedPoint point : unit.points) {
+      const FineTuning how = fine_tuning(point.spec.sweep + "/control", point.step);
+      const auto [more_forward, more_backward] = host.fine_tune(model, {}, how);
       point.forward = forward += more_forward;
       point.backward = backward += more_backward;
-      if (!done(point)) input.host.evaluate(*model, point);
+      host.evaluate(model, point);
     }
   }
 

@@ -26,37 +26,41 @@ class OneShot final : public PruneRule {
   std::vector<std::string> methods() const override { return options_.methods; }
   std::optional<int64_t> at_step() const override { return options_.at_step; }
 
-  SweepPlan plan(const Blocks& blocks, const std::vector<MethodDraws>& methods) const override {
-    TargetList list = removal_targets(options_.fractions, blocks, options_.limits());
-    SweepPlan plan;
-    plan.points = static_cast<int64_t>(list.targets.size()) * curve_count(methods);
-    if (options_.at_step) plan.scorings = curve_count(methods);
+  RulePlan plan(const RuleInput& input) const override {
+    const OrderLimits limits = options_.limits();
+    TargetList list = removal_targets(options_.fractions, input.blocks, limits);
+    RulePlan plan;
     plan.messages = std::move(list.messages);
+    for (const RankedBy& by : curves_of(input.methods)) {
+      Unit& unit = plan.units.emplace_back();
+      unit.name = curve_name(by, input.methods);
+      unit.scorings = passes_of(by, input.methods, options_.at_step ? 1 : 0);
+      for (const RemovalTarget& target : list.targets) {
+        unit.points.push_back(sweep_point(input, limits, std::ssize(unit.points), target.heads));
+        unit.points.back().spec.method = by.method;
+        unit.points.back().spec.draw = by.draw;
+      }
+    }
     return plan;
   }
 
-  void run(const SweepInput& input) const override {
-    const Blocks blocks = input.model.blocks();
+  void run(const Unit& unit, Model& model, RuleHost& host) const override {
+    const Blocks blocks = model.blocks();
     const OrderLimits limits = options_.limits();
-    const TargetList list = removal_targets(options_.fractions, blocks, limits);
-    for (const MethodDraws& method : input.methods) {
-      for (int64_t draw = 0; draw < method.draws; ++draw) {
-        const Curve curve{input, method.label, draw, limits, count_heads(blocks, limits.kinds)};
-        if (input.at_step && all_done(curve, list.targets)) continue;
-        const Importance scores = input.at_step
-                                      ? input.host.score_again(input.model, method.label, draw, {}, input.sweep, 0)
-                                      : input.host.intact_scores(method.label, draw);
-        const std::vector<HeadId> order = ascending_order(blocks, scores.values, {}, limits.kinds);
-        int64_t step = 0;
-        for (const RemovalTarget& target : list.targets) {
-          PlannedPoint point = curve_point(curve, step++, choose_heads(order, blocks, limits, target, {}));
-          if (!point.removed.empty()) {  // the intact model needs no scores
-            point.forward = scores.forward;
-            point.backward = scores.backward;
-          }
-          if (!input.host.done(point.spec)) input.host.evaluate(input.model, point);
-        }
+    const RankedBy by = ranked_by(unit);
+    const Importance scores = options_.at_step
+                                  ? host.score_again(model, {by, HeadSet(), unit.points.front().spec.sweep, 0})
+                                  : host.intact_scores(by);
+    const std::vector<HeadId> order = ascending_order(blocks, scores.values, {}, limits.kinds);
+    const std::vector<RemovalTarget> targets = removal_targets(options_.fractions, blocks, limits).targets;
+    for (size_t i = 0; i < targets.size(); ++i) {
+      PlannedPoint point = unit.points[i];
+      point.removed = choose_heads(order, blocks, limits, targets[i], {});
+      if (!point.removed.empty()) {  // the intact model needs no scores
+        point.forward = scores.forward;
+        point.backward = scores.backward;
       }
+      host.evaluate(model, point);
     }
   }
 

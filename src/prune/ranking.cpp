@@ -4,36 +4,45 @@
 
 namespace headprune {
 
-int64_t curve_count(const std::vector<MethodDraws>& methods) {
-  int64_t count = 0;
-  for (const MethodDraws& method : methods) count += method.draws;
-  return count;
+std::vector<RankedBy> curves_of(const std::vector<MethodDraws>& methods) {
+  std::vector<RankedBy> curves;
+  for (const MethodDraws& method : methods)
+    for (int64_t draw = 0; draw < method.draws; ++draw) curves.push_back({method.label, draw});
+  return curves;
 }
 
-PlannedPoint curve_point(const Curve& curve, int64_t step, const HeadSet& removed) {
-  PlannedPoint point;
-  point.spec.seed = curve.input.seed;
-  point.spec.method = curve.method;
-  point.spec.draw = curve.draw;
-  point.spec.sweep = curve.input.sweep;
-  point.spec.rule = curve.input.rule;
-  point.spec.at_step = curve.input.at_step;
-  point.spec.kind = kinds_text(curve.limits.kinds);
-  point.spec.heads_removed = removed.size();
-  point.step = step;
-  point.scope = enum_name(curve.limits.scope);
-  point.heads_total = curve.heads_total;
-  point.fraction = static_cast<double>(removed.size()) / static_cast<double>(curve.heads_total);
-  point.removed = removed;
-  return point;
-}
-
-bool all_done(const Curve& curve, const std::vector<RemovalTarget>& targets) {
-  PlannedPoint point = curve_point(curve, 0, {});
-  return std::all_of(targets.begin(), targets.end(), [&](const RemovalTarget& target) {
-    point.spec.heads_removed = target.heads;
-    return curve.input.host.done(point.spec);
+std::string curve_name(const RankedBy& by, const std::vector<MethodDraws>& methods) {
+  const bool several = std::any_of(methods.begin(), methods.end(), [&](const MethodDraws& method) {
+    return method.label == by.method && method.draws > 1;
   });
+  return several ? fmt::format("{}, draw {}", by.method, by.draw) : by.method;
+}
+
+int64_t passes_of(const RankedBy& by, const std::vector<MethodDraws>& methods, int64_t scorings) {
+  const bool needs = std::any_of(methods.begin(), methods.end(), [&](const MethodDraws& method) {
+    return method.label == by.method && method.needs_data;
+  });
+  return needs ? scorings : 0;
+}
+
+RankedBy ranked_by(const Unit& unit) {
+  const PointSpec& spec = unit.points.front().spec;
+  return {spec.method, spec.draw.value_or(0)};
+}
+
+PlannedPoint sweep_point(const RuleInput& input, const OrderLimits& limits, int64_t step, int64_t heads) {
+  PlannedPoint point;
+  point.spec.seed = input.seed;
+  point.spec.sweep = input.sweep;
+  point.spec.rule = input.rule;
+  point.spec.at_step = input.at_step;
+  point.spec.kind = kinds_text(limits.kinds);
+  point.spec.heads_removed = heads;
+  point.step = step;
+  point.scope = enum_name(limits.scope);
+  point.heads_total = count_heads(input.blocks, limits.kinds);
+  point.fraction = static_cast<double>(heads) / static_cast<double>(point.heads_total);
+  return point;
 }
 
 }  // namespace headprune

@@ -26,20 +26,17 @@ struct RankingOptions {
   OrderLimits limits() const { return {.scope = scope, .kinds = kinds, .min_heads_per_layer = min_heads_per_layer}; }
 };
 
-/// Curves of a sweep: one for each draw of each method.
-int64_t curve_count(const std::vector<MethodDraws>& methods);
+/// Every draw of every method, in order.
+std::vector<RankedBy> curves_of(const std::vector<MethodDraws>& methods);
+/// "gradient_l1", and of a method with several draws "random, draw 2".
+std::string curve_name(const RankedBy& by, const std::vector<MethodDraws>& methods);
+/// Passes over the score split that so many scorings take.
+int64_t passes_of(const RankedBy& by, const std::vector<MethodDraws>& methods, int64_t scorings);
+/// The score that the points of a unit are ranked by.
+RankedBy ranked_by(const Unit& unit);
 
-/// Which curve, and how its points are counted.
-struct Curve {
-  const SweepInput& input;
-  std::string method;  // empty where no score ranks
-  std::optional<int64_t> draw;
-  OrderLimits limits;
-  int64_t heads_total = 0;
-};
-/// The point of a curve that lacks `removed`; passes and fine-tuning are the caller's to fill in.
-PlannedPoint curve_point(const Curve& curve, int64_t step, const HeadSet& removed);
-/// Whether the record has a point for each target.
-bool all_done(const Curve& curve, const std::vector<RemovalTarget>& targets);
+/// The point of a sweep that lacks `heads` heads of those that `limits` let go. Method, draw, mask and passes are the
+/// caller's to fill in.
+PlannedPoint sweep_point(const RuleInput& input, const OrderLimits& limits, int64_t step, int64_t heads);
 
 }  // namespace headprune

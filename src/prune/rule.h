@@ -1,5 +1,5 @@
-// The interface of a pruning rule and of whoever receives its points. A rule knows no journal: it says which mask comes
-// next, and asks the sink to evaluate it.
+// A pruning rule: which masks are evaluated, in sweeps and in sensitivity tables alike. It says beforehand which points
+// it will have, in units that do not depend on each other, and knows no journal: a host evaluates what it asks for.
 #pragma once
 
 #include <functional>
@@ -15,20 +15,50 @@
 
 namespace headprune {
 
-/// A mask to evaluate, with everything the record wants to know of it but the results.
-struct PlannedPoint {
-  PointSpec spec;
-  int64_t step = 0;
-  std::string scope;
-  double fraction = 0;
-  int64_t heads_total = 0;
-  HeadSet removed;
-  int64_t forward = 0, backward = 0;  // passes spent to get here: scoring and fine-tuning
-  bool fine_tuned = false;            // weights differ from SweepInput::model's: never merged with an equal mask
-  bool keep_weights = false;          // fine-tuned ones, so that the point can be exported
+struct PlannedPoint : Point {
+  bool keep_weights = false;  // fine-tuned ones, so that the point can be exported
 };
 
-/// A training between two steps of a sweep.
+struct MethodDraws {
+  std::string label;
+  int64_t draws = 1;
+  bool needs_data = true;  // false: its scores take no pass over the score split
+};
+
+/// What a plan depends on.
+struct RuleInput {
+  int64_t seed = 0;
+  std::string sweep;  // label; empty for a sensitivity table
+  std::string rule;   // plug-in name; empty for a sensitivity table
+  /// The weights are those after so many training steps, not those of the intact scores.
+  std::optional<int64_t> at_step = {};
+  Blocks blocks;                     // of the intact model
+  std::vector<MethodDraws> methods;  // those that the rule asks for, all known
+};
+
+/// What one process evaluates, point after point: a curve, a block of a table. Units of a rule do not depend on each
+/// other. Its costs count what an empty record leaves to do.
+struct Unit {
+  std::string name;  // "gradient_l1, draw 2", "encoder.L3"
+  /// In order. Of an adaptive rule, or one that ranks by scores, `removed` and the passes are not known yet.
+  std::vector<PlannedPoint> points;
+  int64_t scorings = 0;      // passes over the score split beyond the score stage
+  int64_t select_masks = 0;  // evaluations on the select split
+  int64_t train_steps = 0;   // of fine-tuning
+};
+
+struct RulePlan {
+  std::vector<Unit> units;
+  std::vector<std::string> messages;  // merged fractions and the like
+
+  int64_t points() const;
+  int64_t scorings() const;
+  int64_t select_masks() const;
+  int64_t train_steps() const;
+  int64_t kept_models() const;  // points whose weights are kept
+};
+
+/// A training between two points.
 struct FineTuning {
   int64_t steps = 0;
   /// The place of its checkpoint: a second call with the same name after an interrupt restores what the first one
@@ -39,58 +69,64 @@ struct FineTuning {
   std::string goes_on_from = {};
 };
 
+/// How a mask does on the select split.
+struct SelectValue {
+  double headline = 0;  // Task::chosen_by(), turned so that larger is better
+  double loss = 0;      // the metric `loss`; breaks ties of the headline
+};
+struct SelectValues {
+  std::vector<SelectValue> values;  // one for each mask asked about
+  int64_t forward = 0;              // batches run, all masks together
+};
+
+/// Which score of which model.
+struct RankedBy {
+  std::string method;
+  int64_t draw = 0;
+};
+struct Rescoring : RankedBy {
+  HeadSet removed;    // gone already
+  std::string sweep;  // recorded under (sweep, step)
+  int64_t step = 0;
+};
+
 /// What a rule may ask of the run.
-class SweepHost {
+class RuleHost {
  public:
-  virtual ~SweepHost() = default;
-  /// True when the record holds this point already; it need not be evaluated.
+  virtual ~RuleHost() = default;
+  /// True when the record holds this point already.
   virtual bool done(const PointSpec& spec) const = 0;
-  /// Evaluates on the report split and records. Looks for a stop request first.
+  /// The points of this unit come next.
+  virtual void begin(const Unit& unit) = 0;
+  /// Evaluates on the report split and records; passes by a point that is done. Looks for a stop request first.
   virtual void evaluate(Model& model, const PlannedPoint& point) = 0;
   /// Scores of the model that the run ends with, computed in the score stage.
-  virtual Importance intact_scores(const std::string& method, int64_t draw) = 0;
-  /// Scores again with `removed` gone, under the model's present weights; recorded under (sweep, step).
-  virtual Importance score_again(Model& model, const std::string& method, int64_t draw, const HeadSet& removed,
-                                 const std::string& sweep, int64_t step) = 0;
+  virtual Importance intact_scores(const RankedBy& by) = 0;
+  /// Scores under the model's present weights.
+  virtual Importance score_again(Model& model, const Rescoring& how) = 0;
   /// Trains `model` with the gates of `removed` fixed at 0. Returns {forward, backward}.
   virtual std::pair<int64_t, int64_t> fine_tune(Model& model, const HeadSet& removed, const FineTuning& how) = 0;
-};
-
-struct MethodDraws {
-  std::string label;
-  int64_t draws = 1;
-};
-
-struct SweepInput {
-  int64_t seed = 0;
-  std::string sweep;  // label
-  std::string rule;   // plug-in name
-  Model& model;       // intact; a rule that trains works on a copy
-  std::optional<int64_t> at_step =
-      {};  // its weights are those after so many training steps: intact_scores() are of others
-  std::vector<MethodDraws> methods;  // those the sweep asks for, all known
-  SweepHost& host;
-};
-
-/// What a sweep would cost, known before any work: for `validate` and --dry-run.
-struct SweepPlan {
-  int64_t points = 0;
-  int64_t scorings = 0;               // passes over the score split beyond the score stage
-  int64_t train_steps = 0;            // fine-tuning steps in all
-  int64_t kept_models = 0;            // points whose weights are kept
-  std::vector<std::string> messages;  // merged fractions
+  /// Evaluates masks of the intact model on the select split. Nothing is recorded: a point that was interrupted asks
+  /// again, and the same model gives the same values.
+  virtual SelectValues select(const std::vector<HeadSet>& masks) = 0;
 };
 
 class PruneRule {
  public:
   virtual ~PruneRule() = default;
-  /// Labels of the methods this sweep ranks by; empty = all of score.methods.
-  virtual std::vector<std::string> methods() const = 0;
-  /// The training step whose weights the sweep is about; nothing: those that the run ends with.
+  /// Labels of the methods that it ranks by; empty = all of score.methods.
+  virtual std::vector<std::string> methods() const { return {}; }
+  /// The training step whose weights it is about; nothing: those that the run ends with.
   virtual std::optional<int64_t> at_step() const { return std::nullopt; }
-  /// Throws Error(usage) when the options cannot be met by these blocks (names the largest fraction that can).
-  virtual SweepPlan plan(const Blocks& blocks, const std::vector<MethodDraws>& methods) const = 0;
-  virtual void run(const SweepInput& input) const = 0;
+  /// Every point, before any work. Throws Error(usage) when the options cannot be met by these blocks (names the
+  /// largest fraction that can).
+  virtual RulePlan plan(const RuleInput& input) const = 0;
+  /// Evaluates the points of a unit of its plan. Walks the same path on every call: the host returns what it stored of
+  /// scores and weights, so that the first missing point is reached with the same model.
+  virtual void run(const Unit& unit, Model& model, RuleHost& host) const = 0;
 };
+
+/// Runs the units of `plan` that have points left. `model` is intact; a rule that trains works on a copy.
+void run_rule(const PruneRule& rule, const RulePlan& plan, Model& model, RuleHost& host);
 
 }  // namespace headprune

@@ -1,7 +1,6 @@
 // Sensitivity tables (docs/definitions.md "Sensitivity tables"): what happens when one head, all but one, or a whole
-// block goes.
+// block goes. Each is a rule whose points have no sweep.
 //
-// Points of a table have no sweep and no rule. Their specs:
 //   leave_one_out  table kind layer head heads_removed=1           heads_total: of the model
 //   all_but_one    table kind layer heads_removed=H-1              heads_total: of the block
 //                  The head kept is not in the spec, because it is chosen only when the point is evaluated; it is the
@@ -9,9 +8,10 @@
 //   layer_removed  table kind layer heads_removed=H                heads_total: of the block
 //   layer_curve    table method draw kind layer heads_removed      heads_total: of the block
 //   kind_curve     table method draw kind heads_removed            heads_total: of the kind
-// Blocks without heads have no points.
+// Blocks without heads have no points. What a table's points have says how it is shown (PointResult::shown()).
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -45,45 +45,23 @@ struct SensitivityOptions {
   }
 };
 
-/// How a mask does on the select split.
-struct SelectValue {
-  double headline = 0;  // Task::chosen_by(), turned so that larger is better
-  double loss = 0;      // the metric `loss`; breaks ties of the headline
+struct NamedTable {
+  std::string name;
+  std::shared_ptr<const PruneRule> rule;
 };
-struct SelectValues {
-  std::vector<SelectValue> values;  // one for each mask asked about
-  int64_t forward = 0;              // batches run, all masks together
-};
+/// The tables asked for, each once, in order.
+std::vector<NamedTable> make_tables(const SensitivityOptions& options);
 
-/// What the tables may ask of the run. The first three are SweepHost's: one class can override both at once.
-class SensitivityHost {
- public:
-  virtual ~SensitivityHost() = default;
-  virtual bool done(const PointSpec& spec) const = 0;
-  virtual void evaluate(Model& model, const PlannedPoint& point) = 0;
-  virtual Importance intact_scores(const std::string& method, int64_t draw) = 0;
-  /// Evaluates masks of the intact model on the select split. Nothing is recorded: a point that was interrupted asks
-  /// again, and the same model gives the same values.
-  virtual SelectValues select(const std::vector<HeadSet>& masks) = 0;
-};
+// One table each, beside it its file.
+std::shared_ptr<const PruneRule> leave_one_out();
+std::shared_ptr<const PruneRule> all_but_one();
+std::shared_ptr<const PruneRule> layer_removed();
+/// layer_curve or kind_curve.
+std::shared_ptr<const PruneRule> unit_curve(Table table, const SensitivityOptions& options);
 
-struct SensitivityInput {
-  int64_t seed = 0;
-  Model& model;                      // intact
-  std::vector<MethodDraws> methods;  // those that `options.methods` names, all known
-  SensitivityHost& host;
-};
-
-/// What the tables would cost.
-struct SensitivityPlan {
-  int64_t points = 0;
-  int64_t select_masks = 0;           // evaluations on the select split
-  std::vector<std::string> messages;  // merged fractions
-};
-SensitivityPlan plan_sensitivity(const SensitivityOptions& options, const Blocks& blocks,
-                                 const std::vector<MethodDraws>& methods);
-
-/// Evaluates every point that the record lacks, table by table in the order asked for, blocks by kind and layer.
-void run_sensitivity(const SensitivityOptions& options, const SensitivityInput& input);
+/// A point of `table` that belongs to one block.
+PlannedPoint block_point(Table table, int64_t seed, const BlockHeads& block, int64_t heads_removed);
+/// The block's heads but `kept` (-1: none).
+HeadSet other_heads(const BlockHeads& block, int64_t kept);
 
 }  // namespace headprune

@@ -1,5 +1,7 @@
 #include "record/journal.h"
 
+#include <algorithm>
+
 #include "core/error.h"
 #include "core/text.h"
 #include "record/host.h"
@@ -20,17 +22,22 @@ std::string shortened(const std::string& text) {
 Journal::Journal(const std::filesystem::path& run_folder) : Journal(run_folder, FramedLines()) {}
 
 Journal::Journal(const std::filesystem::path& run_folder, FramedLines content)
-    : log_(run_folder / kJournal, &content), before_(make_record(run_folder / kJournal, content)) {
-  attempt_ = before_.attempts + 1;
-  seq_ = before_.events;
-  warned_.insert(before_.warnings.begin(), before_.warnings.end());
-}
+    : folder_(run_folder),
+      log_(run_folder / kJournal, &content),
+      builder_(record_builder(run_folder / kJournal, content)),
+      attempt_(record().attempts + 1) {}
 
 void Journal::append(const char* ev, const Json& fields, Durable durable) {
-  Json line = {{"v", 1}, {"seq", seq_ + 1}, {"t", utc_now()}, {"attempt", attempt_}, {"ev", ev}};
+  Json line = {{"v", 1}, {"seq", record().events + 1}, {"t", utc_now()}, {"attempt", attempt_}, {"ev", ev}};
   line.update(fields);
   log_.append(line, durable);
-  ++seq_;
+  builder_.apply(line);
+}
+
+Record Journal::finished_record() const {
+  Record record = builder_.finished();
+  record.examples = std::make_shared<const ExampleValues>(folder_);
+  return record;
 }
 
 void Journal::run_start(const std::string& experiment_id, const std::string& run_sha256) {
@@ -43,10 +50,14 @@ void Journal::run_start(const std::string& experiment_id, const std::string& run
   if (attempt_ == 1) {
     append("run_start", fields, Durable::yes);
   } else {
-    fields["from_seq"] = seq_;
+    fields["from_seq"] = record().events;
     append("resumed", fields, Durable::yes);
   }
 }
+
+void Journal::start_from(Stage stage) { append("from", {{"stage", to_string(stage)}}, Durable::no); }
+
+void Journal::retry_failed() { append("retry_failed", Json::object(), Durable::no); }
 
 void Journal::env(const Json& fingerprint) { append("env", {{"fingerprint", fingerprint}}, Durable::no); }
 
@@ -54,7 +65,7 @@ void Journal::config(const std::string& config_sha256) { append("config", {{"sha
 
 void Journal::facts(const RunFacts& event) {
   const Json fields = event.to_json();
-  if (before_.facts && before_.facts->to_json() == fields) return;
+  if (record().facts && record().facts->to_json() == fields) return;
   append("facts", {{"facts", fields}}, Durable::no);
 }
 
@@ -88,7 +99,8 @@ void Journal::timing(const TimingResult& event) { append("timing", event.to_json
 
 void Journal::warn(const Warning& warning) {
   const Warning kept{warning.code, shortened(warning.message)};
-  if (!warned_.insert(kept).second) return;
+  const std::vector<Warning>& known = record().warnings;
+  if (std::find(known.begin(), known.end(), kept) != known.end()) return;
   append("warn", kept.to_json(), Durable::no);
 }
 

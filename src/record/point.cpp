@@ -107,6 +107,11 @@ PointSpec PointSpec::from_json(const Json& json) {
   return spec;
 }
 
+Shown PointSpec::shown() const {
+  if (head) return Shown::heads;
+  return method.empty() ? Shown::blocks : Shown::fractions;
+}
+
 std::string point_id(const std::string& experiment_id, const PointSpec& spec) {
   Json json = spec.to_json();
   json["experiment"] = experiment_id;

@@ -11,6 +11,13 @@
 
 namespace headprune {
 
+/// How a point of a sensitivity table stands among the others.
+enum class Shown {
+  heads,      // in a grid, the heads of a block across: the point is about one head
+  fractions,  // in a grid, fractions across: a score says which heads of a block or kind go
+  blocks      // a line for each block
+};
+
 /// What makes a point itself: nothing of time, host or folder. Empty text and absent numbers do not apply
 /// (docs/formats.md section 1). The unpruned base has rule "none" and nothing else but the seed and at_step.
 struct PointSpec {
@@ -29,6 +36,7 @@ struct PointSpec {
   std::optional<int64_t> control_steps = {};  // of a control: the intact model after so many steps of fine-tuning
 
   bool operator==(const PointSpec&) const = default;
+  Shown shown() const;
   /// Only the fields that apply, in declared order.
   Json to_json() const;
   static PointSpec from_json(const Json& json);
@@ -47,26 +55,33 @@ struct MetricResult {
   std::vector<double> examples = {};
 };
 
-struct PointResult {
-  std::string point;  // id
+/// A mask under given weights, from the rule that plans it to the report that shows it.
+struct Point {
   PointSpec spec;
   int64_t step = 0;         // index of the point in its sweep or table curve
   std::string scope;        // "global" or "layer"; empty outside sweeps
   double fraction = 0;      // heads_removed / heads_total
   int64_t heads_total = 0;  // heads that may go under the rule or table
   HeadSet removed;
-  bool fine_tuned = false;  // weights differ from the intact model's: never merged with an equal mask
+  bool fine_tuned = false;            // weights differ from the intact model's: never merged with an equal mask
+  int64_t forward = 0, backward = 0;  // passes spent to get to the point: scoring and fine-tuning
+};
+
+/// What a run records about one.
+struct PointResult : Point {
+  std::string point;                             // id
   std::string weights, weights_manifest_sha256;  // model folder inside the run folder, where they were kept
   std::string mask;                              // mask_sha256
   int64_t params = 0;
   int64_t attention_flops_per_token = 0;
-  int64_t forward = 0, backward = 0;  // passes spent to get to the point
-  std::string split;                  // role: score, select, report
+  std::string split;  // role: score, select, report
   double dur_s = 0;
   std::vector<MetricResult> metrics;
   std::string same_as;          // id of the point whose equal mask was evaluated before; empty otherwise
   std::string samples_sha256;   // with output.samples
   std::string examples_sha256;  // of the file that holds its metrics' values by example; empty without one
+  /// The one head of its block that is left, where a table chose it; read off `removed`, not stored.
+  std::optional<int64_t> kept_head = {};
 
   const MetricResult* metric(const std::string& name) const;
 

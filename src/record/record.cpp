@@ -1,3 +1,5 @@
+#include "record/record.h"
+
 #include <algorithm>
 #include <charconv>
 #include <chrono>
@@ -5,7 +7,6 @@
 
 #include "core/error.h"
 #include "core/files.h"
-#include "record/journal.h"
 #include "record/json_fields.h"
 #include "record/run_folder.h"
 
@@ -38,7 +39,7 @@ void apply_score(Record& record, const Json& line) {
   ScoreBlock block = ScoreBlock::from_json(line);
   RecordedScore& score = record.scores[key_of(block.seed, block.method, block.draw, block.sweep, block.step)];
   // Blocks that come after score_done begin the score anew: it is complete again with its next score_done.
-  if (score.done) score = RecordedScore();
+  if (score.done || score.to_do_again) score = RecordedScore();
   const BlockId id = block.block;
   score.blocks[id] = std::move(block);
 }
@@ -52,6 +53,7 @@ void apply_point_done(Record& record, const Json& line) {
   PointResult result = PointResult::from_json(line);
   record.failed.erase(result.point);
   record.skipped.erase(result.point);
+  record.points_again.erase(result.point);
   record.started_points[result.point] = result.spec;
   const std::string id = result.point;
   if (result.spec.rule == "none") record.unpruned.insert(id);
@@ -62,6 +64,7 @@ void apply_point_failed(Record& record, const Json& line) {
   PointFailed failed = PointFailed::from_json(line);
   record.points.erase(failed.point);
   record.skipped.erase(failed.point);
+  record.points_again.erase(failed.point);
   const std::string id = failed.point;
   record.failed[id] = std::move(failed);
 }
@@ -95,13 +98,32 @@ void apply_checkpoint(Record& record, const Json& line) {
 void apply_model(Record& record, const Json& line) {
   ModelEvent model = ModelEvent::from_json(line);
   const int64_t seed = model.seed;
+  record.models_again.erase(seed);
   record.models[seed] = std::move(model);
 }
 
 void apply_surgery(Record& record, const Json& line) {
   SurgeryResult surgery = SurgeryResult::from_json(line);
   const std::string id = surgery.point;
+  if (record.surgery_again.erase(id) > 0)  // its timings are made again too
+    std::erase_if(record.timing, [&](const auto& entry) { return std::get<0>(entry.first) == id; });
   record.surgery[id] = std::move(surgery);
+}
+
+void apply_from(Record& record, const Json& line) {
+  const Stage from = parse_stage(read_field<std::string>(line, "stage"));
+  for (const auto& [id, spec] : record.started_points)
+    if (stage_of(spec) >= from) record.points_again.insert(id);
+  for (auto& [key, score] : record.scores)
+    score.to_do_again = score.to_do_again || (key.sweep.empty() ? Stage::score : Stage::prune) >= from;
+  if (Stage::model >= from)
+    for (const auto& [seed, model] : record.models) record.models_again.insert(seed);
+  if (Stage::surgery >= from)
+    for (const auto& [point, result] : record.surgery) record.surgery_again.insert(point);
+}
+
+void apply_retry(Record& record, const Json&) {
+  for (const auto& [id, failure] : record.failed) record.points_again.insert(id);
 }
 
 using Handler = std::function<void(Record&, const Json&)>;
@@ -111,6 +133,8 @@ const std::map<std::string, Handler>& handlers() {
   static const std::map<std::string, Handler> table = {
       {"run_start", apply_start},
       {"resumed", apply_start},
+      {"from", apply_from},
+      {"retry_failed", apply_retry},
       {"env", apply_env},
       {"config", [](Record& r, const Json& line) { r.config_sha256 = read_field<std::string>(line, "sha256"); }},
       {"facts", [](Record& r, const Json& line) { r.facts = RunFacts::from_json(read_field<Json>(line, "facts")); }},
@@ -158,50 +182,16 @@ void resolve_same_as(std::map<std::string, PointResult>& points) {
   for (const std::string& id : dangling) points.erase(id);
 }
 
-class Reader {
- public:
-  explicit Reader(Record& record) : record_(record) {}
-
-  void apply(const Json& line) {
-    if (const auto version = read_field<int64_t>(line, "v"); version != 1) {
-      fail(ExitCode::run_failed, "it has format version {}; a newer headprune is needed to read it", version);
-    }
-    const auto seq = read_field<int64_t>(line, "seq");
-    if (seq != record_.events + 1) fail(ExitCode::run_failed, "seq {} follows {}", seq, record_.events);
-    record_.events = seq;
-    const auto time = read_field<std::string>(line, "t");
-    const auto attempt = read_field<int64_t>(line, "attempt");
-    if (attempt != record_.attempts) attempt_began_ = time;
-    if (record_.started.empty()) record_.started = time;
-    record_.attempts = attempt;
-    record_.ended = time;
-    attempt_seconds_[attempt] = unix_seconds(time) - unix_seconds(attempt_began_);
-    const auto handler = handlers().find(read_field<std::string>(line, "ev"));
-    if (handler != handlers().end()) handler->second(record_, line);
-  }
-
-  void finish() {
-    for (const auto& [attempt, seconds] : attempt_seconds_) record_.dur_s += seconds;
-    std::sort(record_.warnings.begin(), record_.warnings.end());
-    record_.warnings.erase(std::unique(record_.warnings.begin(), record_.warnings.end()), record_.warnings.end());
-    resolve_same_as(record_.points);
-  }
-
- private:
-  Record& record_;
-  std::string attempt_began_;
-  std::map<int64_t, double> attempt_seconds_;
-};
-
-/// A point of all_but_one is named before its head is chosen; `head` says afterwards which one stayed.
+/// A point that leaves a block one head is named before that head is chosen.
 void name_kept_heads(Record& record) {
   if (!record.facts) return;
   for (auto& [id, point] : record.points) {
-    PointSpec& spec = point.spec;
-    if (spec.table != "all_but_one" || spec.head || !spec.layer) continue;
+    const PointSpec& spec = point.spec;
+    if (spec.table.empty() || spec.shown() != Shown::blocks || !spec.layer) continue;
+    if (point.spec.heads_removed != point.heads_total - 1) continue;
     const BlockId block{parse_kind(spec.kind), *spec.layer};
     for (const HeadId& head : all_heads(record.facts->blocks))
-      if (head.block == block && !point.removed.contains(head)) spec.head = head.head;
+      if (head.block == block && !point.removed.contains(head)) point.kept_head = head.head;
   }
 }
 
@@ -219,20 +209,49 @@ void name_listed_masks(Record& record) {
 
 }  // namespace
 
-Record make_record(const std::filesystem::path& path, const FramedLines& content) {
-  Record record;
-  Reader reader(record);
+void RecordBuilder::apply(const Json& line) {
+  if (const auto version = read_field<int64_t>(line, "v"); version != 1) {
+    fail(ExitCode::run_failed, "it has format version {}; a newer headprune is needed to read it", version);
+  }
+  const auto seq = read_field<int64_t>(line, "seq");
+  if (seq != record_.events + 1) fail(ExitCode::run_failed, "seq {} follows {}", seq, record_.events);
+  record_.events = seq;
+  const auto time = read_field<std::string>(line, "t");
+  const auto attempt = read_field<int64_t>(line, "attempt");
+  if (attempt != record_.attempts) attempt_began_ = time;
+  if (record_.started.empty()) record_.started = time;
+  record_.attempts = attempt;
+  record_.ended = time;
+  attempt_seconds_[attempt] = unix_seconds(time) - unix_seconds(attempt_began_);
+  const auto handler = handlers().find(read_field<std::string>(line, "ev"));
+  if (handler != handlers().end()) handler->second(record_, line);
+}
+
+Record RecordBuilder::finished() const {
+  Record record = record_;
+  for (const auto& [attempt, seconds] : attempt_seconds_) record.dur_s += seconds;
+  std::sort(record.warnings.begin(), record.warnings.end());
+  record.warnings.erase(std::unique(record.warnings.begin(), record.warnings.end()), record.warnings.end());
+  resolve_same_as(record.points);
+  name_kept_heads(record);
+  name_listed_masks(record);
+  return record;
+}
+
+RecordBuilder record_builder(const std::filesystem::path& path, const FramedLines& content) {
+  RecordBuilder builder;
   for (size_t i = 0; i < content.lines.size(); ++i) {
     try {
-      reader.apply(content.lines[i]);
+      builder.apply(content.lines[i]);
     } catch (const Error& error) {
       fail(ExitCode::run_failed, "{}:{}: bad line: {}", path.string(), i + 1, error.what());
     }
   }
-  reader.finish();
-  name_kept_heads(record);
-  name_listed_masks(record);
-  return record;
+  return builder;
+}
+
+Record make_record(const std::filesystem::path& path, const FramedLines& content) {
+  return record_builder(path, content).finished();
 }
 
 Record read_record(const std::filesystem::path& run_folder) {
@@ -260,6 +279,22 @@ const PointResult* Record::base(const PointSpec& spec) const {
   if (!unpruned.empty()) return nullptr;
   for (const auto& [id, point] : points)  // a record that no journal made
     if (is_base(point)) return &point;
+  return nullptr;
+}
+
+const RecordedScore* Record::score(const ScoreKey& key) const {
+  const auto found = scores.find(key);
+  return found == scores.end() || !found->second.done || found->second.to_do_again ? nullptr : &found->second;
+}
+
+const PointResult* Record::evaluated(const PointResult& like) const {
+  if (like.fine_tuned || like.spec.rule == "none") return nullptr;
+  for (const auto& [id, point] : points) {
+    if (point.mask != like.mask || point.spec.seed != like.spec.seed || point.spec.at_step != like.spec.at_step)
+      continue;
+    if (point.same_as.empty() && !point.fine_tuned && point.spec.rule != "none" && !points_again.contains(id))
+      return &point;
+  }
   return nullptr;
 }
 

@@ -130,7 +130,7 @@ std::string sensitivity_csv(const Record& record) {
                       draw_cell(spec),
                       spec.kind,
                       spec.layer,
-                      spec.head,
+                      spec.head ? spec.head : point.kept_head,
                       point.fraction,
                       spec.heads_removed,
                       point.heads_total,

@@ -195,7 +195,7 @@ bool higher_is_better(const Record& record, const std::string& metric) {
 std::string sensitivity_unit(const PointSpec& spec) {
   if (!spec.layer) return spec.kind;
   const BlockId block{parse_kind(spec.kind), *spec.layer};
-  return spec.table == "leave_one_out" && spec.head ? to_string(HeadId{block, *spec.head}) : to_string(block);
+  return spec.head ? to_string(HeadId{block, *spec.head}) : to_string(block);
 }
 
 std::optional<PointGroup> base_group(const Record& record, std::optional<int64_t> at_step) {
@@ -267,12 +267,10 @@ std::vector<PointGroup> sensitivity_groups(const Record& record) {
   for (const auto& [id, point] : record.points) {
     const PointSpec& spec = point.spec;
     if (spec.table.empty()) continue;
-    // The head that all_but_one keeps is chosen anew for each seed.
-    const bool of_heads = spec.table != "all_but_one" && spec.head.has_value();
     TableKey key{place_of(order, spec.table), place_of(methods, spec.method)};
-    if (of_heads && !shared) key.seed = spec.seed;
+    if (spec.shown() == Shown::heads && !shared) key.seed = spec.seed;
     const Row row{spec.kind == "all" ? -1 : static_cast<int>(parse_kind(spec.kind)), spec.layer.value_or(-1),
-                  of_heads ? *spec.head : -1, spec.heads_removed};
+                  spec.head.value_or(-1), spec.heads_removed};
     PointGroup& group = tables[key][row];
     group.members.push_back(&point);
     if (key.seed >= 0) group.seed = key.seed;

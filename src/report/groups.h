@@ -38,7 +38,7 @@ struct MetricSummary {
   bool significant() const { return q && *q < kAlpha; }
 };
 
-/// Points that differ in nothing but seed and draw (and, in all_but_one, the head kept).
+/// Points that differ in nothing but seed and draw (and the head that a table chose to keep).
 struct PointGroup {
   std::vector<const PointResult*> members = {};  // by seed, then draw; at least one
   std::vector<MetricSummary> metrics = {};       // in the order of the first member
@@ -83,8 +83,7 @@ std::string headline_metric(const Record& record);
 /// True where facts are missing.
 bool higher_is_better(const Record& record, const std::string& metric);
 
-/// What a sensitivity point is about: "encoder.L3.H2" in leave_one_out, "encoder.L3" in tables of layers, "encoder" in
-/// tables of kinds.
+/// What a sensitivity point is about: a head, "encoder.L3.H2", a block, "encoder.L3", or a kind, "encoder".
 std::string sensitivity_unit(const PointSpec& spec);
 
 /// The unpruned model over all seeds, after `at_step` training steps where that is given; nothing while no seed has it.

@@ -133,7 +133,7 @@ std::vector<Figure> sensitivity_figures(const Record& record) {
   std::map<std::optional<int64_t>, std::vector<const PointGroup*>> by_seed;
   const std::vector<PointGroup> groups = sensitivity_groups(record);
   for (const PointGroup& group : groups)
-    if (group.first().spec.table == "leave_one_out") by_seed[group.seed].push_back(&group);
+    if (group.first().spec.shown() == Shown::heads) by_seed[group.seed].push_back(&group);
   if (by_seed.empty() || !record.facts) return figures;
   for (const MetricFact& metric : record.facts->metrics) {
     Figure figure{fmt::format("sensitivity-{}.svg", metric.name),

@@ -70,7 +70,7 @@ void add_sensitivity(const Record& record, KeyedMetrics& all) {
       KeyedMetric& one = all[metric_key(
           {"sensitivity", spec.table, seed, sensitivity_unit(spec), spec.method, fraction, metric.name})];
       one = keyed(record, group, metric);
-      one.of_head = spec.table == "leave_one_out";
+      one.of_head = spec.shown() == Shown::heads;
     }
   }
 }

@@ -83,7 +83,8 @@ void put_members(Json& json, const PointGroup& group) {
     member["point"] = point->point;
     member["seed"] = point->spec.seed;
     if (point->spec.draw) member["draw"] = *point->spec.draw;
-    if (point->spec.head) member["head"] = *point->spec.head;
+    const auto& head = point->spec.head ? point->spec.head : point->kept_head;
+    if (head) member["head"] = *head;
     member["removed"] = point->removed.to_json();
     member["mask_sha256"] = point->mask;
     json["members"].push_back(std::move(member));
@@ -218,8 +219,8 @@ Json sensitivity_json(const Record& record) {
     json["unit"] = sensitivity_unit(spec);
     json["kind"] = spec.kind;
     if (spec.layer) json["layer"] = *spec.layer;
-    if (spec.head && group.members.size() == 1) json["head"] = *spec.head;
-    if (spec.head && group.members.size() > 1 && spec.table != "all_but_one") json["head"] = *spec.head;
+    if (spec.head) json["head"] = *spec.head;
+    if (group.members.size() == 1 && group.first().kept_head) json["head"] = *group.first().kept_head;
     if (!spec.method.empty()) json["method"] = spec.method;
     if (group.seed) json["seed"] = *group.seed;
     if (group.members.size() == 1) json["point"] = group.first().point;

@@ -135,7 +135,7 @@ std::string certainty_line(const Record& record) {
   if (summary != nullptr) text += " " + seeds_sentence(record, *summary);
   const std::vector<PointGroup> groups = sensitivity_groups(record);
   for (const SensitivityTable& table : sensitivity_tables(groups)) {
-    if (table.name != "leave_one_out") continue;
+    if (table.shown != Shown::heads) continue;
     const std::string notes = join(table_notes(record, table, metric), " ");
     text += fmt::format(" Heads that matter alone{}: {}", table.seed ? fmt::format(", seed {}", *table.seed) : "",
                         notes.rfind("* ", 0) == 0 ? notes.substr(2) : notes);

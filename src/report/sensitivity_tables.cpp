@@ -45,7 +45,7 @@ struct FractionRange {
 /// Blocks or kinds down, heads or fractions across. Units with different numbers of heads reach different fractions for
 /// the same one of the configuration; their points share a column where every unit has as many of them.
 TextRows grid_rows(const SensitivityTable& table, const std::string& metric) {
-  const bool heads = table.name == "leave_one_out";
+  const bool heads = table.shown == Shown::heads;
   const std::vector<GridRow> units = grid_units(table);
   const bool steps = std::all_of(units.begin(), units.end(), [&](const GridRow& unit) {
     return unit.groups.size() == units.front().groups.size();
@@ -75,17 +75,23 @@ TextRows grid_rows(const SensitivityTable& table, const std::string& metric) {
   return rows;
 }
 
-/// The heads that all_but_one kept, one for each seed; a single one where they agree.
+/// The heads that were kept, one for each seed; a single one where they agree.
 std::string kept_heads(const PointGroup& group) {
   std::vector<std::string> heads;
   for (const PointResult* member : group.members)
-    heads.push_back(member->spec.head ? fmt::format("H{}", *member->spec.head) : "-");
+    heads.push_back(member->kept_head ? fmt::format("H{}", *member->kept_head) : "-");
   const bool same = std::all_of(heads.begin(), heads.end(), [&](const std::string& head) { return head == heads[0]; });
   return same ? heads[0] : join(heads, ",");
 }
 
+/// Whether the points of a table leave each block one head.
+bool keeps_a_head(const SensitivityTable& table) {
+  return std::any_of(table.groups.begin(), table.groups.end(),
+                     [](const PointGroup* group) { return group->first().kept_head.has_value(); });
+}
+
 TextRows list_rows(const SensitivityTable& table, const std::string& metric) {
-  const bool kept = table.name == "all_but_one";
+  const bool kept = keeps_a_head(table);
   TextRows rows = {{"block", "removed"}};
   if (kept) rows[0].push_back("kept");
   for (const std::string& title : {metric, std::string("change ")}) rows[0].push_back(title);
@@ -110,24 +116,27 @@ std::vector<SensitivityTable> sensitivity_tables(const std::vector<PointGroup>& 
     const PointSpec& spec = group.first().spec;
     if (tables.empty() || tables.back().name != spec.table || tables.back().method != spec.method ||
         tables.back().seed != group.seed)
-      tables.push_back({spec.table, spec.method, group.seed, {}});
+      tables.push_back({spec.table, spec.method, spec.shown(), group.seed, {}});
     tables.back().groups.push_back(&group);
   }
   return tables;
 }
 
 TextRows sensitivity_rows(const SensitivityTable& table, const std::string& metric) {
-  const bool grid = table.name == "leave_one_out" || !table.method.empty();
-  return grid ? grid_rows(table, metric) : list_rows(table, metric);
+  return table.shown == Shown::blocks ? list_rows(table, metric) : grid_rows(table, metric);
 }
 
 std::string table_title(const SensitivityTable& table) {
-  if (table.name == "leave_one_out")
-    return "each head removed alone" + (table.seed ? fmt::format(", the model of seed {}", *table.seed) : "");
-  if (table.name == "all_but_one") return "a block's heads removed but one, chosen on the select split";
-  if (table.name == "layer_removed") return "all heads of one block removed";
-  if (table.name == "layer_curve") return fmt::format("a fraction of one block removed, by {}", table.method);
-  if (table.name == "kind_curve") return fmt::format("a fraction of one attention kind removed, by {}", table.method);
+  switch (table.shown) {
+    case Shown::heads:
+      return "each head removed alone" + (table.seed ? fmt::format(", the model of seed {}", *table.seed) : "");
+    case Shown::fractions:
+      return fmt::format("a fraction of one {} removed, by {}",
+                         table.groups.front()->first().spec.layer ? "block" : "attention kind", table.method);
+    case Shown::blocks:
+      return keeps_a_head(table) ? "a block's heads removed but one, chosen on the select split"
+                                 : "all heads of one block removed";
+  }
   return "";
 }
 

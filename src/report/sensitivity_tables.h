@@ -13,6 +13,7 @@ namespace headprune {
 /// One table of the configuration, of one method where it ranks by one, and of one seed where heads are told apart.
 struct SensitivityTable {
   std::string name, method;
+  Shown shown = Shown::blocks;
   std::optional<int64_t> seed;
   std::vector<const PointGroup*> groups;  // of what the table was made from
 };

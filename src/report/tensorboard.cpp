@@ -66,7 +66,7 @@ void add_sensitivity_scalars(EventFile& file, const Record& record, double now) 
   for (const PointGroup& group : sensitivity_groups(record)) {
     const PointSpec& spec = group.first().spec;
     const MetricSummary* summary = group.metric(metric);
-    if (spec.table != "leave_one_out" || summary == nullptr || !summary->difference || !spec.layer) continue;
+    if (spec.shown() != Shown::heads || summary == nullptr || !summary->difference || !spec.layer) continue;
     const std::string seed = group.seed ? fmt::format("seed-{}/", *group.seed) : "";
     file.scalar(fmt::format("{}sensitivity/{}.L{}", seed, spec.kind, *spec.layer), {now, spec.head.value_or(0)},
                 summary->difference->delta);

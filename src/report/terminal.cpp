@@ -16,7 +16,6 @@ namespace headprune {
 namespace {
 
 constexpr const char* kAlarm = "31";
-constexpr const char* kStages[] = {"data", "model", "evaluate", "score", "prune", "sensitivity", "surgery", "results"};
 
 /// Three digits at least, and never an exponent.
 std::string ms_text(double seconds) {
@@ -165,7 +164,7 @@ class Summary {
     const auto add = [&](const std::string& name, const Cost& cost) {
       rows.push_back({name, duration_text(cost.seconds), std::to_string(cost.forward), std::to_string(cost.backward)});
     };
-    for (const char* name : kStages) {
+    for (const std::string& name : stage_names()) {
       const auto cost = costs.find(name);
       if (cost != costs.end()) add(name, cost->second);
     }

@@ -116,9 +116,7 @@ std::string check_memory(const Experiment& experiment, const Dataset& dataset, c
 std::vector<std::string> check_model(const Experiment& experiment, const Dataset& dataset, torch::Device device) {
   std::vector<std::string> messages;
   const auto family = experiment.model.make();
-  const std::shared_ptr<Model> outline = family->outline(model_input(experiment, dataset));
-  const auto* model = dynamic_cast<const TransformerModel*>(outline.get());
-  if (!model) return messages;
+  const std::shared_ptr<TransformerModel> model = family->outline(model_input(experiment, dataset));
   check_ids(dataset, model->sizes(), family->load_path() ? family->load_path()->string() : "the model");
   if (drops_token_types(dataset, model->sizes()))
     messages.emplace_back("token types: the texts have some and the model knows one type only; it ignores them");

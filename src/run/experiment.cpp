@@ -8,6 +8,7 @@
 #include "core/files.h"
 #include "core/hash.h"
 #include "core/text.h"
+#include "run/rules.h"
 
 namespace headprune {
 
@@ -42,22 +43,21 @@ const char* kind_text(DataKind kind) {
 
 /// Problems of sweeps and tables: methods that nobody scores, fractions that these blocks cannot give.
 void check_masks(const Experiment& experiment, const Blocks& blocks, CrossProblems& found) {
-  const std::vector<MethodDraws> scored = method_draws(experiment.score);
+  const int64_t seed = experiment.seeds.empty() ? 0 : experiment.seeds.front();  // none is reported elsewhere
   for (size_t i = 0; i < experiment.prune.sweeps.size(); ++i) {
     const std::string path = "prune.sweeps." + std::to_string(i);
-    const auto rule = experiment.prune.sweeps[i].make();
     try {
-      const SweepPlan plan = rule->plan(blocks, chosen_methods(scored, rule->methods()));
-      if (plan.train_steps > 0 && !experiment.train)
+      const SeedRule sweep = sweep_rule(experiment, i, blocks, seed);
+      if (sweep.plan.train_steps() > 0 && !experiment.train)
         found.emplace_back(path, "fine-tuning needs a train section: add one");
-      if (rule->at_step() && !experiment.train)
+      if (sweep.rule->at_step() && !experiment.train)
         found.emplace_back(path, "at_step is a step of the training, which the experiment lacks: add a train section");
     } catch (const Error& error) {
       found.emplace_back(path, error.what());
     }
   }
   try {
-    plan_sensitivity(experiment.sensitivity, blocks, chosen_methods(scored, experiment.sensitivity.methods));
+    table_rules(experiment, blocks, seed);
   } catch (const Error& error) {
     found.emplace_back("sensitivity", error.what());
   }
@@ -99,7 +99,10 @@ CrossProblems Experiment::problems() const {
 
 std::vector<MethodDraws> method_draws(const ScoreSection& score) {
   std::vector<MethodDraws> draws;
-  for (const auto& item : score.methods) draws.push_back({item.label, item.make()->draws()});
+  for (const auto& item : score.methods) {
+    const auto method = item.make();
+    draws.push_back({.label = item.label, .draws = method->draws(), .needs_data = method->needs().data});
+  }
   return draws;
 }
 

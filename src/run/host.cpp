@@ -3,18 +3,13 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/files.h"
-#include "core/hash.h"
 #include "core/log.h"
 #include "core/random.h"
 #include "core/stop.h"
-#include "model/checkpoint.h"
-#include "model/cost.h"
-#include "model/hf_layout.h"
-#include "model/other_files.h"
-#include "record/example_values.h"
-#include "record/samples.h"
 #include "run/constant_predictions.h"
+#include "run/measure.h"
+#include "run/rules.h"
+#include "run/save_model.h"
 #include "task/metrics.h"
 #include "train/trainer.h"
 
@@ -29,148 +24,100 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-std::string direction_text(const ScoreMethod& method) {
-  return method.keep() == Keep::large ? "larger = keep" : "smaller = keep, negated";
-}
-
-/// Heads of one block that still take part, as positions among the block's heads.
-std::vector<int64_t> surviving(const BlockHeads& block, const HeadSet& removed) {
-  std::vector<int64_t> positions;
-  for (size_t i = 0; i < block.heads.size(); ++i)
-    if (!removed.contains({block.id, block.heads[i]})) positions.push_back(static_cast<int64_t>(i));
-  return positions;
-}
-
-std::string sample_hash(const Example& example) {
-  Sha256 hash;
-  for (const int64_t id : example.tokens) hash.update(std::to_string(id) + " ");
-  if (!example.decoder_tokens.empty()) hash.update("| ");  // a translation is both of its texts
-  for (const int64_t id : example.decoder_tokens) hash.update(std::to_string(id) + " ");
-  return hash.hex();
-}
-
-std::vector<Sample> samples_of(const Outcomes& outcomes, const Split& split) {
-  std::vector<Sample> samples;
-  for (size_t i = 0; i < outcomes.size(); ++i) {
-    Sample sample;
-    sample.doc_id = static_cast<int64_t>(i);
-    sample.doc_hash = sample_hash(split.examples[i]);
-    sample.loss = outcomes[i].loss;
-    if (outcomes[i].target >= 0) {
-      sample.target = outcomes[i].target;
-      sample.pred = outcomes[i].predicted;
-      sample.correct = outcomes[i].target == outcomes[i].predicted;
-    } else if (outcomes[i].number) {
-      sample.target = *outcomes[i].number;
-      sample.pred = measurement_json(outcomes[i].predicted_number);
-    } else if (!outcomes[i].reference.empty()) {
-      sample.target = outcomes[i].reference;
-      sample.pred = outcomes[i].text;
-    }
-    samples.push_back(std::move(sample));
-  }
-  return samples;
-}
-
 }  // namespace
 
-Host::Host(SeedRun& run, Stage stage, const IntactScores& scores, IntactModel& intact)
-    : run_(run), workspace_(run.workspace), stage_(stage), scores_(scores), intact_(intact) {}
+Host::Host(SeedRun& run, const IntactScores& scores, IntactModel& intact, std::string label)
+    : run_(run), workspace_(run.workspace), scores_(scores), intact_(intact), label_(std::move(label)) {}
 
 bool Host::done(const PointSpec& spec) const {
-  return run_.known.ids.count(point_id(workspace_.experiment_id, spec)) > 0;
+  return workspace_.journal.record().settled(point_id(workspace_.experiment_id, spec));
+}
+
+int64_t Host::left_of(const RulePlan& plan) const {
+  int64_t left = 0;
+  for (const Unit& unit : plan.units)
+    for (const PlannedPoint& point : unit.points) left += done(point.spec) ? 0 : 1;
+  return left;
 }
 
 bool Host::enough_for_smoke(const PointSpec& spec) {
   return workspace_.options.smoke && ++smoke_counts_[spec.table + "/" + spec.sweep] > kSmokePoints;
 }
 
+void Host::begin(const Unit& unit) {
+  unit_ = unit.name;
+  say();
+}
+
+void Host::say() {
+  const PointCounts& points = workspace_.points;
+  workspace_.progress.say(fmt::format("[{}] seed {}: points {}/{}, {}{}", workspace_.status.status().stage, run_.seed,
+                                      points.done + points.failed, points.total, label_,
+                                      unit_.empty() ? "" : " " + unit_));
+}
+
 void Host::evaluate(Model& model, const PlannedPoint& point) {
   check_stop();
-  if (done(point.spec) || enough_for_smoke(point.spec)) return;
-  PointResult result = describe(model, point);
+  if (done(point.spec)) return;
+  const double share = pass_share(point, run_.blocks);
+  if (enough_for_smoke(point.spec)) return workspace_.progress.skip(Work::point, share);
+  PointResult result = described(run_, model, point);
   workspace_.journal.point_start(result.point, point.spec);
   const auto start = std::chrono::steady_clock::now();
-  if (const auto same = run_.known.same_as(result)) {
-    result.same_as = *same;
+  if (const PointResult* same = workspace_.journal.record().evaluated(result)) {
+    result.same_as = same->point;
+    workspace_.progress.skip(Work::point, share);
   } else {
-    measure(model, point, result);
+    measure(model, result);
+    workspace_.advance(Work::point, share);
     for (const MetricResult& metric : result.metrics)
       if (!std::isfinite(metric.estimate.value))
-        return failed(result.point, "nonfinite", fmt::format("{} is not finite under this mask", metric.name));
+        return failed(point.spec, "nonfinite", fmt::format("{} is not finite under this mask", metric.name));
   }
-  if (point.keep_weights) keep_weights(model, point, result);
+  if (point.keep_weights) keep_weights(model, result);
   result.dur_s = seconds_since(start);
   workspace_.journal.point_done(result);
-  run_.known.add(result);
   ++workspace_.points.done;
   workspace_.status.set_points(workspace_.points);
   workspace_.status.heartbeat();
+  say();
 }
 
 void Host::give_up(const PointSpec& spec, const std::string& reason, const std::string& message) {
   if (done(spec)) return;
-  const std::string id = point_id(workspace_.experiment_id, spec);
-  workspace_.journal.point_start(id, spec);
-  failed(id, reason, message);
+  workspace_.journal.point_start(point_id(workspace_.experiment_id, spec), spec);
+  failed(spec, reason, message);
 }
 
 /// The folder holds the pruned model, so that opened by itself it is the model of the point.
-void Host::keep_weights(const Model& model, const PlannedPoint& point, PointResult& result) const {
+void Host::keep_weights(const Model& model, PointResult& result) const {
   const auto pruned = model.copy();
-  pruned->remove_heads(point.removed);
+  pruned->remove_heads(result.removed);
   result.weights = point_folder(result.point).string();
   result.weights_manifest_sha256 = save_model(workspace_, *pruned, result.mask, workspace_.folder / result.weights);
 }
 
-PointResult Host::describe(Model& model, const PlannedPoint& point) const {
-  PointResult result;
-  result.point = point_id(workspace_.experiment_id, point.spec);
-  result.spec = point.spec;
-  result.step = point.step;
-  result.scope = point.scope;
-  result.fraction = point.fraction;
-  result.heads_total = point.heads_total;
-  result.removed = point.removed;
-  result.mask = mask_sha256(run_.blocks, point.removed);
-  const ModelCost cost = model_cost(model, point.removed, {workspace_.report_length, workspace_.report_target_length});
-  result.params = cost.params;
-  result.attention_flops_per_token = cost.attention_flops_per_token;
-  result.forward = point.forward;
-  result.backward = point.backward;
-  result.fine_tuned = point.fine_tuned;
-  result.split = "report";
-  return result;
-}
-
-void Host::measure(Model& model, const PlannedPoint& point, PointResult& result) {
-  const bool is_base = point.spec.rule == "none";
+void Host::measure(Model& model, PointResult& result) {
+  const bool is_base = result.spec.rule == "none";
   // A copy that a sweep trains has other weights than the intact model, whose passes are kept.
   const auto own_weights = [&] {
     return MaskEvaluator(model, *workspace_.task, workspace_.report_batches, /*memory=*/0)
-        .evaluate(point.removed, workspace_.dataset.tokenizer.get());
+        .evaluate(result.removed, workspace_.dataset.tokenizer.get());
   };
   const bool intact_weights = &model == intact_.model().get();
-  const bool known = intact_weights && point.removed.empty() && intact_.knows_base();
-  const Outcomes outcomes = intact_weights ? intact_.evaluate(point.removed) : own_weights();
+  const bool known = intact_weights && result.removed.empty() && intact_.knows_base();
+  const Outcomes outcomes = intact_weights ? intact_.evaluate(result.removed) : own_weights();
   // What is known costs nothing; a continued run computes its base once more.
   const int64_t evaluations = (known ? 0 : 1) + (is_base || intact_.knows_base() ? 0 : 1);
   passes_.forward += evaluations * static_cast<int64_t>(workspace_.report_batches.size());
-  warn_of_constant_predictions(workspace_, point.spec, outcomes);
-  result.metrics = workspace_.task->evaluate({.outcomes = outcomes,
-                                              .base = is_base ? nullptr : &intact_.base(),
-                                              .bootstrap_iters = workspace_.experiment.report.bootstrap_iters,
-                                              .seed = stream_seed(static_cast<uint64_t>(run_.seed), "bootstrap")});
-  result.examples_sha256 = write_example_values(workspace_.folder, result.metrics);
-  if (workspace_.experiment.output.samples)
-    result.samples_sha256 =
-        write_samples(workspace_.folder, result.point, samples_of(outcomes, *workspace_.dataset.report));
+  warn_of_constant_predictions(workspace_, result.spec, outcomes);
+  add_metrics(run_, outcomes, is_base ? nullptr : &intact_.base(), result);
 }
 
-void Host::failed(const std::string& id, const std::string& reason, const std::string& message) {
+void Host::failed(const PointSpec& spec, const std::string& reason, const std::string& message) {
+  const std::string id = point_id(workspace_.experiment_id, spec);
   workspace_.journal.point_failed({id, reason, message});
-  run_.known.ids.insert(id);
-  log_warn("[{}] point {} failed: {}", to_string(stage_), id, message);
+  log_warn("[{}] point {} failed: {}", to_string(stage_of(spec)), id, message);
   ++workspace_.points.failed;
   workspace_.status.set_points(workspace_.points);
   const RunOptions& options = workspace_.options;
@@ -180,24 +127,29 @@ void Host::failed(const std::string& id, const std::string& reason, const std::s
          message);
 }
 
-Importance Host::intact_scores(const std::string& method, int64_t draw) { return scores_.at({method, draw}); }
+Importance Host::intact_scores(const RankedBy& by) { return scores_.at({by.method, by.draw}); }
 
-Importance Host::score_again(Model& model, const std::string& method, int64_t draw, const HeadSet& removed,
-                             const std::string& sweep, int64_t step) {
-  const ScoreKey key{run_.seed, method, draw, sweep, step};
-  if (workspace_.reuses(stage_))
-    if (auto stored = recorded_importance(workspace_.journal.before(), key, run_.blocks)) return *stored;
+Importance Host::score_again(Model& model, const Rescoring& how) {
+  const ScoreKey key{run_.seed, how.method, how.draw, how.sweep, how.step};
+  const auto batches = static_cast<double>(workspace_.score_batches.size());
+  if (auto stored = recorded_importance(workspace_.journal.record(), key, run_.blocks)) {
+    workspace_.progress.skip(Work::score_batch, batches);
+    return *stored;
+  }
   check_stop();
-  const ScoreInput input{model,
-                         *workspace_.task,
-                         workspace_.score_batches,
-                         static_cast<int64_t>(workspace_.dataset.score->examples.size()),
-                         removed,
-                         stream_seed(static_cast<uint64_t>(run_.seed), fmt::format("rescore/{}/{}", sweep, step))};
-  const Importance scores = importance({{&workspace_.method(method), method, draw}}, input).front();
+  const ScoreInput input{
+      .model = model,
+      .task = *workspace_.task,
+      .batches = workspace_.score_batches,
+      .examples = static_cast<int64_t>(workspace_.dataset.score->examples.size()),
+      .removed = how.removed,
+      .seed = stream_seed(static_cast<uint64_t>(run_.seed), fmt::format("rescore/{}/{}", how.sweep, how.step)),
+      .on_batch = [&](size_t) { workspace_.advance(Work::score_batch, 1); }};
+  const Importance scores = importance({{&workspace_.method(how.method), how.method, how.draw}}, input).front();
+  if (scores.forward == 0) workspace_.progress.skip(Work::score_batch, batches);  // nothing was looked at
   passes_.forward += scores.forward;
   passes_.backward += scores.backward;
-  record_importance(workspace_, key, scores, run_.blocks, removed);
+  record_importance(workspace_, key, scores, run_.blocks, how.removed);
   workspace_.status.heartbeat();
   return scores;
 }
@@ -225,7 +177,11 @@ std::pair<int64_t, int64_t> Host::fine_tune(Model& model, const HeadSet& removed
                                      .seed = stream_seed(static_cast<uint64_t>(run_.seed), "fine_tune/" + how.name),
                                      .config_yaml = workspace_.config_yaml,
                                      .evaluate = false,
-                                     .sink = [this](const TrainPoint&) { workspace_.status.heartbeat(); }});
+                                     .on_progress = [this](const TrainProgress&) {
+                                       workspace_.advance(Work::train_step, 1);
+                                       workspace_.status.heartbeat();
+                                     }});
+  workspace_.progress.skip(Work::train_step, static_cast<double>(how.steps - trained.steps_here));
   passes_.forward += trained.forward;
   passes_.backward += trained.backward;
   return {trained.forward, trained.backward};
@@ -243,96 +199,9 @@ SelectValues Host::select(const std::vector<HeadSet>& masks) {
   }
   selected.forward = static_cast<int64_t>(workspace_.select_batches.size() * masks.size());
   passes_.forward += selected.forward;
+  workspace_.advance(Work::select_mask, static_cast<double>(masks.size()));
   workspace_.status.heartbeat();
   return selected;
-}
-
-std::string save_model(const Workspace& workspace, const Model& model, const std::string& mask,
-                       const fs::path& folder) {
-  make_folders(folder.parent_path());
-  FolderWriter writer(folder);
-  write_model(writer, model, workspace.dataset.tokenizer.get(),
-              {{"headprune.experiment_id", workspace.experiment_id}, {"headprune.mask_sha256", mask}});
-  // What else the folder of a loaded model holds goes with it; its large files are not the model's.
-  constexpr uint64_t kLargest = 1024 * 1024;
-  if (const auto* loaded = dynamic_cast<const TransformerModel*>(&model);
-      loaded && loaded->origin() && fs::is_directory(loaded->origin()->folder))
-    copy_other_files(loaded->origin()->folder, writer, kLargest);
-  return writer.commit();
-}
-
-std::optional<Importance> recorded_importance(const Record& record, const ScoreKey& key, const Blocks& blocks) {
-  const auto at = record.scores.find(key);
-  if (at == record.scores.end() || !at->second.done) return std::nullopt;
-  const RecordedScore& stored = at->second;
-  Importance scores;
-  bool has_stderr = false;
-  scores.ties = stored.done->ties;
-  scores.examples = stored.done->examples;
-  scores.forward = stored.done->forward;
-  scores.backward = stored.done->backward;
-  scores.dur_s = stored.done->dur_s;
-  for (const BlockHeads& block : blocks) {
-    const auto size = block.count();
-    torch::Tensor values = torch::zeros({size}, torch::kFloat64);  // [H]
-    torch::Tensor stderrs;                                         // [H]
-    const auto row = stored.blocks.find(block.id);
-    if (row == stored.blocks.end()) return std::nullopt;
-    has_stderr = has_stderr || !row->second.stderrs.empty();
-    if (!row->second.stderrs.empty()) stderrs = torch::zeros({size}, torch::kFloat64);
-    scores.n.push_back(row->second.n);
-    for (size_t i = 0; i < row->second.heads.size(); ++i) {
-      const auto head = std::find(block.heads.begin(), block.heads.end(), row->second.heads[i]);
-      if (head == block.heads.end()) return std::nullopt;
-      const int64_t position = head - block.heads.begin();
-      values[position] = row->second.scores[i];
-      if (!row->second.stderrs.empty()) stderrs[position] = row->second.stderrs[i].value_or(0.0);
-    }
-    scores.values.push_back(values);
-    scores.stderr_.push_back(stderrs);
-  }
-  if (!has_stderr) scores.stderr_.clear();
-  return scores;
-}
-
-void record_importance(Workspace& workspace, const ScoreKey& key, const Importance& importance, const Blocks& blocks,
-                       const HeadSet& removed) {
-  ScoreBlock row;
-  ScoreDone done;
-  row.seed = done.seed = key.seed;
-  row.method = done.method = key.method;
-  row.draw = done.draw = key.draw;
-  row.sweep = done.sweep = key.sweep;
-  if (!key.sweep.empty()) row.step = done.step = key.step;
-  for (size_t b = 0; b < blocks.size(); ++b) {
-    row.block = blocks[b].id;
-    row.n = importance.n.empty() ? 0 : importance.n[b];
-    row.heads.clear();
-    row.scores.clear();
-    row.stderrs.clear();
-    for (std::vector<double>& half : row.halves) half.clear();
-    for (const int64_t position : surviving(blocks[b], removed)) {
-      row.heads.push_back(blocks[b].heads[position]);
-      row.scores.push_back(importance.values[b][position].item<double>());
-      if (!importance.stderr_.empty() && importance.stderr_[b].defined())
-        row.stderrs.emplace_back(importance.stderr_[b][position].item<double>());
-      for (size_t half = 0; half < 2; ++half)
-        if (!importance.halves[half].empty() && key.sweep.empty())
-          row.halves[half].push_back(importance.halves[half][b][position].item<double>());
-    }
-    workspace.journal.score(row);
-  }
-  std::string where;
-  if (workspace.experiment.seeds.size() > 1) where += fmt::format("seed {}: ", key.seed);
-  if (!key.sweep.empty()) where += fmt::format("sweep {}, step {}: ", key.sweep, key.step);
-  for (const std::string& warning : importance.warnings) workspace.journal.warn({"tied_scores", where + warning});
-  done.direction = direction_text(workspace.method(key.method));
-  done.ties = importance.ties;
-  done.examples = importance.examples;
-  done.forward = importance.forward;
-  done.backward = importance.backward;
-  done.dur_s = importance.dur_s;
-  workspace.journal.score_done(done);
 }
 
 }  // namespace headprune

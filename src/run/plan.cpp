@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "core/files.h"
 #include "core/random.h"
 #include "core/text.h"
 #include "data/translation_tokenizer.h"
 #include "model/folder.h"
+#include "run/rules.h"
 #include "train/train_batches.h"
 #include "train/trainer.h"
 
@@ -17,29 +19,17 @@ namespace {
 
 int64_t batch_count(int64_t examples, int64_t batch_size) { return (examples + batch_size - 1) / batch_size; }
 
-/// The random controls among `methods`.
-std::vector<MethodDraws> random_of(const Experiment& experiment, const std::vector<MethodDraws>& methods) {
-  std::vector<MethodDraws> random;
-  for (const MethodDraws& method : methods)
-    for (const auto& item : experiment.score.methods)
-      if (item.label == method.label && item.name() == "random") random.push_back(method);
-  return random;
-}
-
 int64_t size_of(const std::shared_ptr<const Split>& split) { return static_cast<int64_t>(split->examples.size()); }
 
-std::vector<MethodDraws> without(std::vector<MethodDraws> methods, const std::vector<MethodDraws>& left_out) {
-  std::erase_if(methods, [&](const MethodDraws& method) {
-    return std::any_of(left_out.begin(), left_out.end(),
-                       [&](const MethodDraws& other) { return other.label == method.label; });
-  });
-  return methods;
-}
-
-/// Lays out a whole epoch.
-int64_t training_steps(const Experiment& experiment, const Dataset& dataset, int64_t seed) {
-  if (!experiment.train) return 0;
-  return planned_steps(dataset.train->examples, *experiment.train, stream_seed(static_cast<uint64_t>(seed), "train"));
+/// Points that random orders have: what the control costs.
+int64_t random_points(const Experiment& experiment, const RulePlan& plan) {
+  std::set<std::string> random;
+  for (const auto& item : experiment.score.methods)
+    if (item.name() == "random") random.insert(item.label);
+  int64_t count = 0;
+  for (const Unit& unit : plan.units)
+    for (const PlannedPoint& point : unit.points) count += random.contains(point.spec.method) ? 1 : 0;
+  return count;
 }
 
 /// `steps`: those that sweeps are about, with a sweep's label. Seeds differ in how their batches fall.
@@ -54,6 +44,11 @@ void check_steps(const std::map<int64_t, std::string>& steps, const Experiment& 
 }
 
 }  // namespace
+
+int64_t training_steps(const Experiment& experiment, const Dataset& dataset, int64_t seed) {
+  if (!experiment.train) return 0;
+  return planned_steps(dataset.train->examples, *experiment.train, stream_seed(static_cast<uint64_t>(seed), "train"));
+}
 
 ModelInput model_input(const Experiment& experiment, const Dataset& dataset) {
   ModelInput input;
@@ -104,7 +99,6 @@ ExperimentPlan plan_experiment(const Experiment& experiment, const Dataset& data
   ExperimentPlan plan;
   const auto family = experiment.model.make();
   const Blocks blocks = family->blocks();
-  const std::vector<MethodDraws> scored = method_draws(experiment.score);
   const int64_t score_batches = batch_count(size_of(dataset.score), experiment.score.batch_size);
   const int64_t select_batches = batch_count(size_of(dataset.select), experiment.score.batch_size);
   const int64_t report_batches = batch_count(size_of(dataset.report), experiment.score.batch_size);
@@ -117,33 +111,26 @@ ExperimentPlan plan_experiment(const Experiment& experiment, const Dataset& data
   std::map<int64_t, std::string> kept_steps;  // with the label of a sweep about it
   int64_t scorings = experiment.score.methods.empty() ? 0 : 1;
   plan.train_steps = training_steps(experiment, dataset, experiment.seeds.front());
-  for (const auto& item : experiment.prune.sweeps) {
-    const auto rule = item.make();
-    if (const auto step = rule->at_step()) kept_steps.emplace(*step, item.label);
-    const std::vector<MethodDraws> methods = chosen_methods(scored, rule->methods());
-    const SweepPlan sweep = rule->plan(blocks, methods);
-    plan.points += sweep.points;
-    plan.random_points += sweep.points - rule->plan(blocks, without(methods, random_of(experiment, methods))).points;
-    scorings += sweep.scorings;
-    plan.train_steps += sweep.train_steps;
-    kept_models += sweep.kept_models;
-    for (const std::string& message : sweep.messages)
-      if (!message.empty()) plan.messages.push_back(item.label + ": " + message);
+  int64_t select_masks = 0;
+  std::vector<SeedRule> rules = sweep_rules(experiment, blocks, experiment.seeds.front());
+  for (SeedRule& table : table_rules(experiment, blocks, experiment.seeds.front())) rules.push_back(std::move(table));
+  for (const SeedRule& rule : rules) {
+    if (const auto step = rule.rule->at_step()) kept_steps.emplace(*step, rule.label);
+    plan.points += rule.plan.points();
+    plan.random_points += random_points(experiment, rule.plan);
+    scorings += rule.plan.scorings();
+    select_masks += rule.plan.select_masks();
+    plan.train_steps += rule.plan.train_steps();
+    kept_models += rule.plan.kept_models();
+    for (const std::string& message : rule.plan.messages) plan.messages.push_back(rule.label + ": " + message);
   }
   check_steps(kept_steps, experiment, dataset);
   plan.points += std::ssize(kept_steps);  // each has a base of its own
   kept_models += std::ssize(kept_steps);
-  const std::vector<MethodDraws> ranked = chosen_methods(scored, experiment.sensitivity.methods);
-  const SensitivityPlan tables = plan_sensitivity(experiment.sensitivity, blocks, ranked);
-  plan.points += tables.points;
-  plan.random_points +=
-      tables.points -
-      plan_sensitivity(experiment.sensitivity, blocks, without(ranked, random_of(experiment, ranked))).points;
-  plan.messages.insert(plan.messages.end(), tables.messages.begin(), tables.messages.end());
 
   const auto seeds = static_cast<int64_t>(experiment.seeds.size());
-  plan.forward = seeds * (scorings * score_batches + plan.points * report_batches +
-                          tables.select_masks * select_batches + plan.train_steps);
+  plan.forward = seeds * (scorings * score_batches + plan.points * report_batches + select_masks * select_batches +
+                          plan.train_steps);
   plan.backward = seeds * (scorings * score_batches + plan.train_steps);
   if (experiment.train)
     plan.disk_bytes = static_cast<uint64_t>(seeds) * (checkpoint_bytes(plan.params, *experiment.train) +

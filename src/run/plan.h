@@ -28,6 +28,9 @@ struct ExperimentPlan {
 /// `dataset` is the experiment's. Throws Error(usage) when options cannot be met.
 ExperimentPlan plan_experiment(const Experiment& experiment, const Dataset& dataset);
 
+/// Optimizer steps of the experiment's own training; lays out a whole epoch.
+int64_t training_steps(const Experiment& experiment, const Dataset& dataset, int64_t seed);
+
 /// What the splits look like and which label is which output of a loaded classifier, one line each.
 std::vector<std::string> data_lines(const Dataset& dataset);
 

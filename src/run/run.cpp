@@ -11,6 +11,7 @@
 #include "core/text.h"
 #include "report/views.h"
 #include "run/check.h"
+#include "run/expected_work.h"
 #include "run/facts.h"
 #include "run/fingerprint.h"
 #include "run/stages.h"
@@ -127,18 +128,27 @@ void make_all_batches(Workspace& workspace) {
   }
 }
 
+/// Says in the journal what this attempt was asked to do again.
+void mark_again(const Workspace& workspace) {
+  if (workspace.options.retry_failed) workspace.journal.retry_failed();
+  if (!workspace.options.from) return;
+  workspace.journal.start_from(*workspace.options.from);
+  if (*workspace.options.from > Stage::model) return;
+  for (const int64_t seed : workspace.experiment.seeds) fs::remove_all(workspace.folder / train_folder(seed));
+}
+
 /// What earlier attempts did that this one will not do again.
 PointCounts points_so_far(const Workspace& workspace, int64_t total) {
-  const Record& before = workspace.journal.before();
+  const Record& record = workspace.journal.record();
   PointCounts counts{.total = total};
-  for (const auto& [id, point] : before.points) counts.done += workspace.reuses(stage_of(point.spec)) ? 1 : 0;
-  if (!workspace.options.retry_failed) counts.failed = static_cast<int64_t>(before.failed.size());
+  for (const auto& [id, point] : record.points) counts.done += record.settled(id) ? 1 : 0;
+  for (const auto& [id, failure] : record.failed) counts.failed += record.settled(id) ? 1 : 0;
   return counts;
 }
 
 /// All stages of one seed, as far as --until lets them.
 void run_seed(Workspace& workspace, int64_t seed) {
-  SeedRun run{.workspace = workspace, .seed = seed, .known = KnownPoints(workspace, seed)};
+  SeedRun run{.workspace = workspace, .seed = seed};
   IntactScores scores;
   const auto until = workspace.options.until.value_or(Stage::results);
   const auto stage = [&](Stage which, auto work) {
@@ -166,6 +176,7 @@ void run_stages(Workspace& workspace, Dataset dataset) {
     for (const auto& [metric, reason] : workspace.task->unavailable())
       workspace.journal.warn({"metric", fmt::format("task.metrics: {} is left out: {}", metric, reason)});
     make_all_batches(workspace);
+    expect_work(workspace, workspace.experiment.model.make()->blocks());
     return Passes();
   });
   for (const int64_t seed : workspace.experiment.seeds)
@@ -173,7 +184,8 @@ void run_stages(Workspace& workspace, Dataset dataset) {
 }
 
 void write_all_views(Workspace& workspace) {
-  const Record record = read_record(workspace.folder);
+  workspace.progress.say("[results] writing tables and views");
+  const Record record = workspace.journal.finished_record();
   const ReportInput input = read_report_input(workspace.folder, record);
   if (workspace.tensorboard) workspace.tensorboard->finish(input);
   write_views(input, workspace.folder);
@@ -227,7 +239,7 @@ RunOutcome run_experiment(const Loaded<Experiment>& loaded, const RunOptions& op
   const fs::path& folder = prepared.folder.path;
   remove_temporaries(folder);
   Journal journal(folder);
-  const std::optional<Warning> mixed_draws = check_draws(journal.before(), experiment.report.bootstrap_iters, options);
+  const std::optional<Warning> mixed_draws = check_draws(journal.record(), experiment.report.bootstrap_iters, options);
   journal.run_start(context.experiment_id, prepared.run_sha256);
   journal.env(context.fingerprint);
   journal.config(sha256_file(folder / kConfig));
@@ -242,6 +254,7 @@ RunOutcome run_experiment(const Loaded<Experiment>& loaded, const RunOptions& op
   if (std::find(formats.begin(), formats.end(), ReportFormat::tensorboard) != formats.end())
     tensorboard.emplace(folder, experiment.seeds.size() > 1, journal.attempt());
 
+  RunProgress progress;
   Workspace workspace{.experiment = experiment,
                       .options = options,
                       .experiment_id = context.experiment_id,
@@ -250,10 +263,12 @@ RunOutcome run_experiment(const Loaded<Experiment>& loaded, const RunOptions& op
                       .journal = journal,
                       .status = status,
                       .train_log = train_log,
-                      .tensorboard = tensorboard};
+                      .tensorboard = tensorboard,
+                      .progress = progress};
   workspace.task = prepared_task(experiment, dataset);
   for (const auto& item : experiment.score.methods) workspace.methods.push_back({item.label, item.make()});
   workspace.device = device;
+  mark_again(workspace);
   workspace.points = points_so_far(workspace, plan.points);
   status.set_points(workspace.points);
   for (const std::string& message : plan.messages) log_info("[plan] {}", message);

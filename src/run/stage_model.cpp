@@ -3,6 +3,7 @@
 #include "core/random.h"
 #include "model/folder.h"
 #include "run/plan.h"
+#include "run/save_model.h"
 #include "run/stages.h"
 #include "train/trainer.h"
 
@@ -24,12 +25,22 @@ void keep_step(const SeedRun& run, const Model& model, int64_t step) {
   save_model(run.workspace, model, mask_sha256(model.blocks(), HeadSet()), folder);
 }
 
+/// `begun`: whether this attempt has shown a step of the training; those before its first one are an earlier attempt's.
+void show(Workspace& workspace, int64_t seed, const TrainProgress& now, bool& begun) {
+  if (!begun) workspace.progress.skip(Work::train_step, static_cast<double>(now.step - 1));
+  begun = true;
+  workspace.progress.say(fmt::format("[train] seed {}: step {}/{} loss {:.4f}, {:.0f} tokens/s", seed, now.step,
+                                     now.max_steps, now.loss, now.tokens_per_second));
+  workspace.advance(Work::train_step, 1);
+}
+
 TrainResult train_model(SeedRun& run, Model& model) {
   Workspace& workspace = run.workspace;
   TrainOptions options = *workspace.experiment.train;
   if (workspace.options.smoke) options.max_steps = kSmokeSteps;
   const std::set<int64_t> kept = wanted_steps(workspace);
   const fs::path folder = workspace.folder / train_folder(run.seed);
+  bool begun = false;
   const auto record_row = [&](const TrainPoint& row) {
     TrainRow logged;
     logged.seed = run.seed;
@@ -55,6 +66,7 @@ TrainResult train_model(SeedRun& run, Model& model) {
                       if (kept.contains(step)) keep_step(run, model, step);
                     },
                 .sink = record_row,
+                .on_progress = [&](const TrainProgress& now) { show(workspace, run.seed, now, begun); },
                 .on_checkpoint =
                     [&](const SavedCheckpoint& saved) {
                       workspace.journal.checkpoint({run.seed, saved.step,
@@ -75,22 +87,23 @@ Passes model_stage(SeedRun& run) {
   const bool several = workspace.experiment.seeds.size() > 1;
   const fs::path relative = model_folder(run.seed, several);
   const fs::path folder = workspace.folder / relative;
-  const Record& before = workspace.journal.before();
+  const Record& record = workspace.journal.record();
   ModelInput input = model_input(workspace.experiment, workspace.dataset);
   input.seed = stream_seed(static_cast<uint64_t>(run.seed), "init");
   input.device = workspace.device;
-  std::shared_ptr<Model> model = family->build(input);
+  std::shared_ptr<TransformerModel> model = family->build(input);
   Passes passes;
   if (!workspace.experiment.train) {
     workspace.journal.model({run.seed, 0, family->load_path()->string(), ""});
-  } else if (workspace.reuses(Stage::model) && before.models.count(run.seed) && verify_manifest(folder).empty()) {
-    load_weights(read_model_folder(folder), dynamic_cast<TransformerModel&>(*model));
-    run.trained_steps = before.models.at(run.seed).step;
+  } else if (record.has_model(run.seed) && verify_manifest(folder).empty()) {
+    load_weights(read_model_folder(folder), *model);
+    run.trained_steps = record.models.at(run.seed).step;
     log_info("[model] seed {}: trained before, read from {}", run.seed, folder.string());
   } else {
-    if (!workspace.reuses(Stage::model)) fs::remove_all(workspace.folder / train_folder(run.seed));
     const TrainResult trained = train_model(run, *model);
     run.trained_steps = trained.steps;
+    const int64_t planned = workspace.training_step(training_steps(workspace.experiment, workspace.dataset, run.seed));
+    workspace.progress.skip(Work::train_step, static_cast<double>(planned - trained.steps));  // it stopped early
     passes = {trained.forward, trained.backward};
     workspace.journal.model({run.seed, trained.steps, relative.string(),
                              save_model(workspace, *model, mask_sha256(model->blocks(), HeadSet()), folder)});

@@ -13,8 +13,7 @@ Passes score_stage(SeedRun& run, IntactScores& scores) {
     for (int64_t draw = 0; draw < named.method->draws(); ++draw) {
       requests.push_back({named.method.get(), named.label, draw});
       const ScoreKey key{run.seed, named.label, draw, "", -1};
-      std::optional<Importance> stored;
-      if (workspace.reuses(Stage::score)) stored = recorded_importance(workspace.journal.before(), key, run.blocks);
+      const std::optional<Importance> stored = recorded_importance(workspace.journal.record(), key, run.blocks);
       if (stored)
         scores[{named.label, draw}] = *stored;
       else
@@ -26,12 +25,17 @@ Passes score_stage(SeedRun& run, IntactScores& scores) {
   // All methods again, not the missing ones alone: which attention path runs depends on what the pass is asked for, and
   // a continued run must find the same bytes as an uninterrupted one.
   const HeadSet nothing_removed;
-  const ScoreInput input{run.model(),
-                         *workspace.task,
-                         workspace.score_batches,
-                         static_cast<int64_t>(workspace.dataset.score->examples.size()),
-                         nothing_removed,
-                         stream_seed(static_cast<uint64_t>(run.seed), "score")};
+  const auto batch_done = [&](size_t done) {
+    workspace.progress.say(fmt::format("[score] seed {}: batch {}/{}", run.seed, done, workspace.score_batches.size()));
+    workspace.advance(Work::score_batch, 1);
+  };
+  const ScoreInput input{.model = run.model(),
+                         .task = *workspace.task,
+                         .batches = workspace.score_batches,
+                         .examples = static_cast<int64_t>(workspace.dataset.score->examples.size()),
+                         .removed = nothing_removed,
+                         .seed = stream_seed(static_cast<uint64_t>(run.seed), "score"),
+                         .on_batch = batch_done};
   const std::vector<Importance> computed = importance(requests, input);
   for (size_t i = 0; i < requests.size(); ++i) {
     const ScoreKey key{run.seed, requests[i].label, requests[i].draw, "", -1};

@@ -130,6 +130,8 @@ Passes time_forms(const SeedRun& run, Model& removed, const PointResult& point, 
   const Batch batch = timing_batch(workspace, batch_size, length);
   HeadProbe probe;
   probe.gates = mask_gates(run.blocks, point.removed, workspace.device);
+  workspace.progress.say(fmt::format("[surgery] seed {}: timing {} heads removed, batch size {}", run.seed,
+                                     point.removed.size(), batch_size));
   std::vector<TimingResult> forms;
   for (const char* form : {"intact", "masked", "removed"})
     forms.push_back({point.point, form, batch_size, length, options.warmup, {}});
@@ -145,6 +147,7 @@ Passes time_forms(const SeedRun& run, Model& removed, const PointResult& point, 
       if (repeat >= 0)
         form.seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
     }
+    workspace.advance(Work::timed_batch, 3);
   }
   for (const TimingResult& form : forms) workspace.journal.timing(form);
   return {3 * (options.warmup + options.repeats), 0};
@@ -154,7 +157,7 @@ Passes time_forms(const SeedRun& run, Model& removed, const PointResult& point, 
 
 Passes surgery_stage(SeedRun& run) {
   Workspace& workspace = run.workspace;
-  const Record record = read_record(workspace.folder);
+  const Record& record = workspace.journal.record();
   Passes passes;
   const std::vector<PointResult> points = chosen_points(record, run);
   if (points.empty() && !workspace.experiment.prune.sweeps.empty() && !workspace.experiment.surgery.fractions.empty())
@@ -165,9 +168,11 @@ Passes surgery_stage(SeedRun& run) {
     const auto removed = run.model().copy();
     removed->remove_heads(point.removed);
     removed->eval();
-    const bool reuses = workspace.reuses(Stage::surgery);
-    if (!reuses || !record.surgery.count(point.point)) {
+    if (!record.surgery.contains(point.point) || record.surgery_again.contains(point.point)) {
+      workspace.progress.say(fmt::format("[surgery] seed {}: comparing {} heads removed with masked ones", run.seed,
+                                         point.removed.size()));
       const SurgeryResult result = compare_forms(run, *removed, point);
+      workspace.advance(Work::point, 2);
       passes.forward += 2 * static_cast<int64_t>(workspace.report_batches.size());
       workspace.journal.surgery(result);
       log_info("[surgery] seed {}: {} heads removed for real, logits differ from masking by at most {:.2g}", run.seed,
@@ -179,7 +184,7 @@ Passes surgery_stage(SeedRun& run) {
              point.point, result.max_abs_diff, result.tolerance);
     }
     for (const int64_t batch_size : workspace.experiment.surgery.timing.batch_sizes) {
-      if (reuses && timed_before(record, point, batch_size, timed_length(workspace))) continue;
+      if (timed_before(record, point, batch_size, timed_length(workspace))) continue;
       const Passes timed = time_forms(run, *removed, point, batch_size);
       passes.forward += timed.forward;
     }

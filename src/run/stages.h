@@ -2,7 +2,7 @@
 // and in the record, and skips what is recorded already.
 #pragma once
 
-#include "run/host.h"
+#include "run/recorded_scores.h"
 
 namespace headprune {
 

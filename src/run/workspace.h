@@ -6,7 +6,6 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -16,14 +15,10 @@
 #include "record/train_log.h"
 #include "report/live_tensorboard.h"
 #include "run/experiment.h"
+#include "run/progress.h"
 #include "task/mask_evaluator.h"
 
 namespace headprune {
-
-enum class Stage { data, model, evaluate, score, prune, sensitivity, surgery, results };
-const char* to_string(Stage stage);
-/// Throws Error(usage) listing the stages.
-Stage parse_stage(const std::string& text);
 
 /// Options of `headprune run`.
 struct RunOptions {
@@ -58,6 +53,7 @@ struct Workspace {
   StatusFile& status;
   TrainLog& train_log;
   std::optional<LiveTensorBoard>& tensorboard;  // where report.formats has it
+  RunProgress& progress;
 
   Dataset dataset = {};
   std::shared_ptr<const Task> task = nullptr;
@@ -68,23 +64,20 @@ struct Workspace {
   int64_t report_target_length = 0;  // translation: longest target
   PointCounts points = {};
 
-  /// Whether what an earlier attempt recorded for `stage` is used again: not with --from an earlier or the same stage.
-  bool reuses(Stage stage) const { return !options.from || stage < *options.from; }
   const ScoreMethod& method(const std::string& label) const;
+  /// `pieces` of a kind of work are done: the estimate of what is left moves on, here and in status.json.
+  void advance(Work kind, double pieces);
   /// The training step that this run takes for one that the experiment names: with --smoke training ends early.
   int64_t training_step(int64_t step) const;
 };
-
-/// The stage that evaluates a point.
-Stage stage_of(const PointSpec& spec);
 
 /// A model that no stage changes, and what is known of it on the report split.
 class IntactModel {
  public:
   /// Passes that its masks share are kept while they take at most `memory` bytes.
-  IntactModel(const Workspace& workspace, std::shared_ptr<Model> model, int64_t memory);
+  IntactModel(const Workspace& workspace, std::shared_ptr<TransformerModel> model, int64_t memory);
 
-  const std::shared_ptr<Model>& model() const { return model_; }
+  const std::shared_ptr<TransformerModel>& model() const { return model_; }
   /// The outcomes of the report split without the heads of `removed`, texts included.
   Outcomes evaluate(const HeadSet& removed);
   /// Those without a removed head, computed when first needed.
@@ -93,42 +86,33 @@ class IntactModel {
 
  private:
   const Workspace& workspace_;
-  std::shared_ptr<Model> model_;
+  std::shared_ptr<TransformerModel> model_;
   MaskEvaluator masks_;
   std::optional<Outcomes> base_;
-};
-
-/// The points of one seed that need not be evaluated again, by this attempt or by an earlier one: which stage or
-/// attempt found a point makes no difference to what a later one does.
-struct KnownPoints {
-  std::set<std::string> ids;  // done, or failed and not to be retried
-
-  KnownPoints(const Workspace& workspace, int64_t seed);
-  void add(const PointResult& point);
-  /// The point that evaluated the mask of `point` on the same weights; nothing while there is none.
-  std::optional<std::string> same_as(const PointResult& point) const;
-
- private:
-  std::map<std::pair<std::optional<int64_t>, std::string>, std::string> by_mask_;  // at_step and mask hash to point
 };
 
 /// One repetition.
 struct SeedRun {
   Workspace& workspace;
   int64_t seed = 0;
-  KnownPoints known;
   std::optional<IntactModel> intact = {};  // what the run ends with, once it is there: rules that train work on copies
   int64_t trained_steps = 0;               // of its training, over all attempts
   Blocks blocks = {};                      // of the intact model
   std::optional<MaskEvaluator> select_masks = {};
 
-  Model& model() const { return *intact->model(); }
-  void set_model(std::shared_ptr<Model> model);
+  TransformerModel& model() const { return *intact->model(); }
+  void set_model(std::shared_ptr<TransformerModel> model);
 };
 
 /// A stage's passes, for its stage_done.
 struct Passes {
   int64_t forward = 0, backward = 0;
+
+  Passes& operator+=(const Passes& other) {
+    forward += other.forward;
+    backward += other.backward;
+    return *this;
+  }
 };
 
 /// Announces a stage in journal and status, runs `work` (which returns its Passes) and records what it took.

@@ -228,7 +228,9 @@ TEST_CASE("list shows every plug-in with its options", "[cli]") {
       {"scores", {"entropy", "gradient_l1", "output_l2", "random"}},
       {"rules", {"from_file", "iterative", "one_shot"}},
       {"tasks", {"classification", "language_modelling", "regression", "translation"}},
-      {"models", {"bert", "decoder", "distilbert", "encoder", "encoder_decoder", "gpt2", "marian", "roberta"}},
+      {"models",
+       {"bert", "decoder", "distilbert", "encoder", "encoder_decoder", "gpt2", "llama", "marian", "mistral", "qwen2",
+        "qwen3", "roberta"}},
       {"data", {"aligned", "synthetic", "text", "tsv"}}};
   for (const auto& [what, names] : expected) {
     const Finished listed = headprune_in(scratch.path(), {"list", what, "--json"});

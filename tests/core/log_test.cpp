@@ -84,9 +84,9 @@ TEST_CASE("a log file that cannot be opened is a warning", "[core]") {
 
 TEST_CASE("without a terminal, progress is plain lines, at most one in 30 s", "[core]") {
   CHECK(stderr_of([] {
-          Progress progress("train");
+          ProgressLine progress;
           for (int i = 0; i < 1000; ++i) {
-            if (progress.due()) progress.print(fmt::format("step {}", i));
+            if (progress.due()) progress.print(fmt::format("[train] step {}", i));
           }
           progress.print("too soon");
         }) == "[train] step 0\n");
@@ -94,6 +94,6 @@ TEST_CASE("without a terminal, progress is plain lines, at most one in 30 s", "[
 
 TEST_CASE("progress is quiet when information is", "[core]") {
   set_log_level(LogLevel::warn);
-  CHECK_FALSE(Progress("train").due());
+  CHECK_FALSE(ProgressLine().due());
   set_log_level(LogLevel::info);
 }

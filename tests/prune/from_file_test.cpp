@@ -15,11 +15,12 @@ std::vector<PlannedPoint> run_file(const std::string& text, const std::string& o
   HeadsOnly model(blocks);
   NotingHost host(blocks, unused);
   const auto rule = make_rule("{from_file: {path: '" + file + "'" + options + "}}");
-  const SweepPlan plan = rule->plan(blocks, {{"random", 5}});
-  rule->run(
-      {.seed = 2, .sweep = "mine", .rule = "from_file", .model = model, .methods = {{"random", 5}}, .host = host});
+  const RuleInput input = sweep_input("mine", "from_file", model, {{"random", 5}});
+  const std::vector<PlannedPoint> listed = planned(*rule, input);
+  run(*rule, input, model, host);
   CHECK(host.calls.empty());  // no score is asked for
-  CHECK(plan.points == static_cast<int64_t>(host.points.size()));
+  REQUIRE(listed.size() == host.points.size());
+  for (size_t i = 0; i < listed.size(); ++i) CHECK(listed[i].removed == host.points[i].removed);
   return host.points;
 }
 
@@ -28,7 +29,7 @@ std::string error_of(const std::string& text, const std::string& options = "") {
   const std::string file = folder.write("heads.json", text).string();
   const auto rule = make_rule("{from_file: {path: '" + file + "'" + options + "}}");
   try {
-    rule->plan(encoder_blocks({2, 2}), {});
+    rule->plan(sweep_input("mine", "from_file", HeadsOnly(encoder_blocks({2, 2})), {}));
   } catch (const Error& error) {
     CHECK(error.code() == ExitCode::usage);
     CHECK_THAT(error.what(), ContainsSubstring(file));

@@ -11,9 +11,8 @@ double interacting(const HeadId& head, const HeadSet& removed, int64_t) {
   return static_cast<double>(1 + 10 * head.block.layer + head.head);
 }
 
-SweepInput iterative_input(HeadsOnly& model, NotingHost& host) {
-  return {
-      .seed = 1, .sweep = "again", .rule = "iterative", .model = model, .methods = {{"gradient_l1", 1}}, .host = host};
+RuleInput iterative_input(const HeadsOnly& model, std::vector<MethodDraws> methods = {{"gradient_l1", 1}}) {
+  return sweep_input("again", "iterative", model, std::move(methods));
 }
 
 std::vector<int64_t> sizes(const NotingHost& host) {
@@ -29,9 +28,12 @@ TEST_CASE("iterative scores the surviving heads before each removal", "[prune]")
   HeadsOnly model(blocks);
   NotingHost host(blocks, interacting);
   const auto rule = make_rule("{iterative: {heads_per_step: 1, until_fraction: 0.5}}");
-  const SweepPlan plan = rule->plan(blocks, {{"gradient_l1", 1}});
-  CHECK((plan.points == 4 && plan.scorings == 2 && plan.train_steps == 0));
-  rule->run(iterative_input(model, host));
+  const RulePlan plan = rule->plan(iterative_input(model));
+  CHECK((plan.points() == 4 && plan.scorings() == 2 && plan.train_steps() == 0));
+  // Random orders look at no data.
+  CHECK(rule->plan(iterative_input(model, {{"gradient_l1", 1}, {.label = "random", .draws = 3, .needs_data = false}}))
+            .scorings() == 2);
+  run(*rule, iterative_input(model), model, host);
   CHECK(sizes(host) == std::vector<int64_t>{0, 1, 2, 3});
   CHECK(host.calls == std::vector<std::string>{"intact gradient_l1 0", "again gradient_l1 0 again step 2 without 1",
                                                "again gradient_l1 0 again step 3 without 2"});
@@ -56,8 +58,8 @@ TEST_CASE("iterative removes a fraction a step, ends exactly at until_fraction, 
   const auto steps = [&](const std::string& options) {
     NotingHost host(blocks, interacting);
     const auto rule = make_rule("{iterative: {" + options + "}}");
-    rule->run(iterative_input(model, host));
-    CHECK(rule->plan(blocks, {{"gradient_l1", 1}}).points == static_cast<int64_t>(host.points.size()));
+    run(*rule, iterative_input(model), model, host);
+    CHECK(rule->plan(iterative_input(model)).points() == static_cast<int64_t>(host.points.size()));
     return sizes(host);
   };
   CHECK(steps("fraction_per_step: 0.25") == std::vector<int64_t>{0, 2, 4, 6, 8});
@@ -76,10 +78,10 @@ TEST_CASE("iterative ends when min_heads_per_layer lets no head go, and says so 
   for (const std::string scope : {"global", "layer"}) {
     NotingHost host(blocks, interacting);
     const auto rule = make_rule("{iterative: {heads_per_step: 1, min_heads_per_layer: 2, scope: " + scope + "}}");
-    rule->run(iterative_input(model, host));
+    run(*rule, iterative_input(model), model, host);
     CHECK(host.points.back().removed.size() == 2);
     CHECK(host.points.back().removed.in_block({Kind::encoder, 0}).size() == 1);
-    const SweepPlan plan = rule->plan(blocks, {{"gradient_l1", 1}});
+    const RulePlan plan = rule->plan(iterative_input(model));
     REQUIRE(plan.messages.size() == 1);
     CHECK_THAT(plan.messages[0], ContainsSubstring("ends at fraction 0.333333 instead of 1"));
   }
@@ -89,7 +91,7 @@ TEST_CASE("iterative under scope layer keeps blocks in step", "[prune]") {
   const Blocks blocks = encoder_blocks({4, 2});
   HeadsOnly model(blocks);
   NotingHost host(blocks, interacting);
-  make_rule("{iterative: {fraction_per_step: 0.5, scope: layer}}")->run(iterative_input(model, host));
+  run(*make_rule("{iterative: {fraction_per_step: 0.5, scope: layer}}"), iterative_input(model), model, host);
   CHECK(sizes(host) == std::vector<int64_t>{0, 3, 6});
   CHECK(host.points[1].removed.in_block({Kind::encoder, 0}).size() == 2);
   CHECK(host.points[1].removed.in_block({Kind::encoder, 1}).size() == 1);
@@ -100,8 +102,8 @@ TEST_CASE("fine-tuning works on a copy, step after step, and its passes count", 
   HeadsOnly model(blocks);
   NotingHost host(blocks, interacting);
   const auto rule = make_rule("{iterative: {heads_per_step: 2, fine_tune_steps: 7}}");
-  CHECK(rule->plan(blocks, {{"gradient_l1", 1}}).train_steps == 14);
-  rule->run(iterative_input(model, host));
+  CHECK(rule->plan(iterative_input(model)).train_steps() == 14);
+  run(*rule, iterative_input(model), model, host);
   CHECK(model.steps_trained == 0);
   CHECK(host.trained_at_point == std::vector<int64_t>{0, 7, 14});
   CHECK(host.calls == std::vector<std::string>{"intact gradient_l1 0", "train again/gradient_l1-0/step-001 7 without 2",
@@ -121,18 +123,18 @@ TEST_CASE("an interrupted iterative sweep ends as if it had not been interrupted
     const auto rule = make_rule("{iterative: {" + options + "}}");
     HeadsOnly model(blocks);
     NotingHost whole(blocks, scores);
-    rule->run(iterative_input(model, whole));
+    run(*rule, iterative_input(model), model, whole);
     REQUIRE(whole.points.size() == 7);
     for (size_t stop = 0; stop <= 7; ++stop) {
       CAPTURE(options, stop);
       NotingHost first(blocks, scores), second(blocks, scores);
       first.stop_after = stop;
       if (stop < 7)
-        CHECK_THROWS_AS(rule->run(iterative_input(model, first)), Stopped);
+        CHECK_THROWS_AS(run(*rule, iterative_input(model), model, first), Stopped);
       else
-        rule->run(iterative_input(model, first));
+        run(*rule, iterative_input(model), model, first);
       second.known = first.points;
-      rule->run(iterative_input(model, second));
+      run(*rule, iterative_input(model), model, second);
       REQUIRE(second.points.size() == 7 - stop);
       if (stop == 7) CHECK(second.calls.empty());
       for (size_t i = stop; i < 7; ++i) {
@@ -156,11 +158,11 @@ TEST_CASE("iterative says which fine-tuned points keep their weights", "[prune]"
     NotingHost host(blocks, interacting);
     const auto rule =
         make_rule(fmt::format("{{iterative: {{heads_per_step: 2, fine_tune_steps: 7, keep_weights: {}}}}}", which));
-    rule->run(iterative_input(model, host));
+    run(*rule, iterative_input(model), model, host);
     std::vector<bool> found;
     for (const PlannedPoint& point : host.points) found.push_back(point.keep_weights);
     CHECK(found == kept);
-    CHECK(rule->plan(blocks, {{"gradient_l1", 1}}).kept_models == std::count(kept.begin(), kept.end(), true));
+    CHECK(rule->plan(iterative_input(model)).kept_models() == std::count(kept.begin(), kept.end(), true));
   }
   CHECK_THROWS_WITH(make_rule("{iterative: {keep_weights: last}}"), ContainsSubstring("without fine_tune_steps"));
 }
@@ -170,10 +172,10 @@ TEST_CASE("a control trains the intact model for the same steps, once for all me
   HeadsOnly model(blocks);
   NotingHost host(blocks, interacting);
   const auto rule = make_rule("{iterative: {heads_per_step: 2, fine_tune_steps: 7, control: true}}");
-  const SweepPlan plan = rule->plan(blocks, {{"gradient_l1", 1}, {"random", 3}});
-  CHECK(plan.points == 4 * 3 + 2);
-  CHECK(plan.train_steps == 7 * 2 * (4 + 1));
-  rule->run(iterative_input(model, host));
+  const RulePlan plan = rule->plan(iterative_input(model, {{"gradient_l1", 1}, {"random", 3}}));
+  CHECK(plan.points() == 4 * 3 + 2);
+  CHECK(plan.train_steps() == 7 * 2 * (4 + 1));
+  run(*rule, iterative_input(model), model, host);
   REQUIRE(host.points.size() == 3 + 2);
   for (int64_t step = 1; step <= 2; ++step) {
     const PlannedPoint& point = host.points[static_cast<size_t>(2 + step)];
@@ -191,7 +193,7 @@ TEST_CASE("a control trains the intact model for the same steps, once for all me
   host.known = host.points;
   host.points.clear();
   host.calls.clear();
-  rule->run(iterative_input(model, host));
+  run(*rule, iterative_input(model), model, host);
   CHECK(host.points.empty());
   CHECK_THROWS_WITH(make_rule("{iterative: {control: true}}"), ContainsSubstring("no training to control for"));
 }
@@ -201,7 +203,8 @@ TEST_CASE("the optimizer starts anew at each step, or carries on", "[prune]") {
   HeadsOnly model(blocks);
   const auto trainings = [&](const std::string& options) {
     NotingHost host(blocks, interacting);
-    make_rule("{iterative: {heads_per_step: 2, fine_tune_steps: 7" + options + "}}")->run(iterative_input(model, host));
+    run(*make_rule("{iterative: {heads_per_step: 2, fine_tune_steps: 7" + options + "}}"), iterative_input(model),
+        model, host);
     std::vector<std::string> calls;
     for (const std::string& call : host.calls)
       if (call.starts_with("train")) calls.push_back(call);

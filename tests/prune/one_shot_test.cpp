@@ -11,13 +11,9 @@ double by_position(const HeadId& head, const HeadSet&, int64_t) {
   return static_cast<double>(10 * head.block.layer + head.head);
 }
 
-SweepInput one_shot_input(HeadsOnly& model, NotingHost& host) {
-  return {.seed = 4,
-          .sweep = "mine",
-          .rule = "one_shot",
-          .model = model,
-          .methods = {{"gradient_l1", 1}, {"random", 2}},
-          .host = host};
+RuleInput one_shot_input(const HeadsOnly& model,
+                         std::vector<MethodDraws> methods = {{"gradient_l1", 1}, {"random", 2}}) {
+  return sweep_input("mine", "one_shot", model, std::move(methods));
 }
 
 }  // namespace
@@ -37,15 +33,10 @@ TEST_CASE("one_shot at an earlier step scores the weights it is given, and its p
   const auto rule = make_rule("{one_shot: {methods: [gradient_l1], fractions: [0, 0.5], at_step: 7}}");
   CHECK(rule->at_step() == 7);
   CHECK_FALSE(make_rule("one_shot")->at_step());
-  SweepInput input{.seed = 4,
-                   .sweep = "step_7",
-                   .rule = "one_shot",
-                   .model = model,
-                   .at_step = 7,
-                   .methods = {{"gradient_l1", 1}},
-                   .host = host};
-  CHECK(rule->plan(blocks, input.methods).scorings == 1);
-  rule->run(input);
+  RuleInput input = sweep_input("step_7", "one_shot", model, {{"gradient_l1", 1}});
+  input.at_step = 7;
+  CHECK(rule->plan(input).scorings() == 1);
+  run(*rule, input, model, host);
   REQUIRE(host.points.size() == 2);
   REQUIRE(host.calls.size() == 1);
   CHECK_THAT(host.calls.front(), ContainsSubstring("again"));
@@ -53,13 +44,7 @@ TEST_CASE("one_shot at an earlier step scores the weights it is given, and its p
   // All there: nothing is scored again.
   NotingHost second(blocks, by_position);
   second.known = host.points;
-  rule->run({.seed = 4,
-             .sweep = "step_7",
-             .rule = "one_shot",
-             .model = model,
-             .at_step = 7,
-             .methods = {{"gradient_l1", 1}},
-             .host = second});
+  run(*rule, input, model, second);
   CHECK((second.points.empty() && second.calls.empty()));
 }
 
@@ -69,11 +54,15 @@ TEST_CASE("one_shot removes growing prefixes of one order for each method and dr
   NotingHost host(blocks, by_position);
   const auto rule = make_rule("{one_shot: {methods: [gradient_l1, random], fractions: [0, 0.5, 1]}}");
   CHECK(rule->methods() == std::vector<std::string>{"gradient_l1", "random"});
-  const SweepInput input = one_shot_input(model, host);
-  CHECK(rule->plan(blocks, input.methods).points == 9);
-  rule->run(input);
+  const RuleInput input = one_shot_input(model);
+  const std::vector<PlannedPoint> listed = planned(*rule, input);
+  REQUIRE(listed.size() == 9);
+  run(*rule, input, model, host);
   REQUIRE(host.points.size() == 9);
   CHECK(host.calls == std::vector<std::string>{"intact gradient_l1 0", "intact random 0", "intact random 1"});
+
+  CHECK(host.units == std::vector<std::string>{"gradient_l1", "random, draw 0", "random, draw 1"});
+  for (size_t i = 0; i < listed.size(); ++i) CHECK(listed[i].spec == host.points[i].spec);
 
   const PlannedPoint& intact = host.points[0];
   CHECK(intact.removed.empty());
@@ -103,11 +92,11 @@ TEST_CASE("one_shot passes by points that are done", "[prune]") {
   HeadsOnly model(blocks);
   const auto rule = make_rule("{one_shot: {fractions: [0, 0.25, 0.5, 1]}}");
   NotingHost whole(blocks, by_position), first(blocks, by_position), second(blocks, by_position);
-  rule->run(one_shot_input(model, whole));
+  run(*rule, one_shot_input(model), model, whole);
   first.stop_after = 5;
-  CHECK_THROWS_AS(rule->run(one_shot_input(model, first)), Stopped);
+  CHECK_THROWS_AS(run(*rule, one_shot_input(model), model, first), Stopped);
   second.known = first.points;
-  rule->run(one_shot_input(model, second));
+  run(*rule, one_shot_input(model), model, second);
   REQUIRE(second.points.size() == whole.points.size() - 5);
   for (size_t i = 0; i < second.points.size(); ++i) {
     CHECK(second.points[i].spec == whole.points[i + 5].spec);
@@ -120,18 +109,18 @@ TEST_CASE("one_shot obeys scope and kinds, and plans what it can do", "[prune]")
   HeadsOnly model(blocks);
   NotingHost host(blocks, by_position);
   const auto rule = make_rule("{one_shot: {kinds: [decoder], scope: layer, fractions: [0.5]}}");
-  rule->run(one_shot_input(model, host));
+  run(*rule, one_shot_input(model), model, host);
   CHECK(names(host.points[0].removed) == std::vector<std::string>{"decoder.L0.H0", "decoder.L0.H1"});
   CHECK(host.points[0].heads_total == 4);
   CHECK((host.points[0].spec.kind == "decoder" && host.points[0].scope == "layer"));
 
   const auto greedy = make_rule("{one_shot: {min_heads_per_layer: 1, fractions: [0.5, 1]}}");
-  CHECK_THROWS_WITH(greedy->plan(blocks, {{"entropy", 1}}),
+  CHECK_THROWS_WITH(greedy->plan(one_shot_input(model, {{"entropy", 1}})),
                     ContainsSubstring("largest fraction that can be reached is 0.66"));
   const auto merged = make_rule("{one_shot: {fractions: [0.5, 0.51]}}");
-  CHECK(merged->plan(blocks, {{"entropy", 1}}).points == 1);
-  CHECK(merged->plan(blocks, {{"entropy", 1}}).messages.size() == 1);
-  CHECK_THROWS_AS(make_rule("{one_shot: {kinds: [cross]}}")->plan(blocks, {}), Error);
+  CHECK(merged->plan(one_shot_input(model, {{"entropy", 1}})).points() == 1);
+  CHECK(merged->plan(one_shot_input(model, {{"entropy", 1}})).messages.size() == 1);
+  CHECK_THROWS_AS(make_rule("{one_shot: {kinds: [cross]}}")->plan(one_shot_input(model)), Error);
 }
 
 TEST_CASE("options that no rule can follow are configuration errors", "[prune]") {

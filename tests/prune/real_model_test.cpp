@@ -11,17 +11,22 @@ using namespace headprune::test;
 namespace {
 
 /// Evaluates points by the share of examples whose class stays that of the intact model.
-class AgreementHost final : public SensitivityHost {
+class AgreementHost final : public RuleHost {
  public:
   AgreementHost(Transformer& model, Batch batch) : model_(model), batch_(std::move(batch)) {
     wanted_ = classes(model, {});
   }
   bool done(const PointSpec&) const override { return false; }
+  void begin(const Unit&) override {}
   void evaluate(Model& model, const PlannedPoint& point) override {
     points.push_back(point);
     agreement.push_back(agree(model, point.removed));
   }
-  Importance intact_scores(const std::string&, int64_t) override { throw std::logic_error("no table asks for scores"); }
+  Importance intact_scores(const RankedBy&) override { throw std::logic_error("no table asks for scores"); }
+  Importance score_again(Model&, const Rescoring&) override { throw std::logic_error("no table asks for scores"); }
+  std::pair<int64_t, int64_t> fine_tune(Model&, const HeadSet&, const FineTuning&) override {
+    throw std::logic_error("no table trains");
+  }
   SelectValues select(const std::vector<HeadSet>& masks) override {
     SelectValues result;
     for (const HeadSet& mask : masks) result.values.push_back({agree(model_, mask), 0});
@@ -80,7 +85,7 @@ TEST_CASE("the tables find the one head that a block needs and those it does not
   AgreementHost host(model, make_batch(examples, indices, torch::kCPU));
   SensitivityOptions options;
   options.tables = {Table::leave_one_out, Table::all_but_one, Table::layer_removed};
-  run_sensitivity(options, {.seed = 0, .model = model, .methods = {}, .host = host});
+  run_tables(options, sweep_input("", "", model, {}), model, host);
   REQUIRE(host.points.size() == 6 + 2 + 2);
   CHECK(host.agreement[3] == 1);  // without encoder.L1.H0
   CHECK(host.agreement[4] < 1);   // without encoder.L1.H1

@@ -21,9 +21,9 @@ struct Run {
   Blocks blocks = encoder_blocks({3, 1, 0});
   HeadsOnly model{blocks};
   NotingHost host{blocks, by_position};
-  void operator()(const SensitivityOptions& options) {
-    run_sensitivity(options, {.seed = 6, .model = model, .methods = {{"entropy", 1}, {"random", 2}}, .host = host});
-  }
+  void operator()(const SensitivityOptions& options) { run_tables(options, input(), model, host); }
+  RuleInput input() const { return sweep_input("", "", model, {{"entropy", 1}, {"random", 2}}); }
+  RulePlan plan(const SensitivityOptions& options) const { return make_tables(options).front().rule->plan(input()); }
 };
 
 }  // namespace
@@ -32,9 +32,9 @@ TEST_CASE("leave_one_out removes each head alone, out of all heads of the model"
   Run run;
   run(options_of({Table::leave_one_out}));
   REQUIRE(run.host.points.size() == 4);
-  CHECK(plan_sensitivity(options_of({Table::leave_one_out}), run.blocks, {}).points == 4);
+  CHECK(run.plan(options_of({Table::leave_one_out})).points() == 4);
   const PlannedPoint& point = run.host.points[2];
-  CHECK(point.spec == PointSpec{.seed = 6,
+  CHECK(point.spec == PointSpec{.seed = 4,
                                 .method = "",
                                 .draw = {},
                                 .sweep = "",
@@ -82,8 +82,8 @@ TEST_CASE("all_but_one keeps the head that the select split likes best", "[prune
   CHECK(kept_of({{0.5, 1}, {0.9, 1}, {0.7, 0.1}}) == 1);
   CHECK(kept_of({{0.9, 0.4}, {0.5, 0.1}, {0.9, 0.3}}) == 2);  // the loss breaks a tie
   CHECK(kept_of({{0.9, 0.4}, {0.9, 0.4}, {0.1, 0.1}}) == 0);  // then the lower head
-  const SensitivityPlan plan = plan_sensitivity(options_of({Table::all_but_one}), encoder_blocks({3, 1, 0}), {});
-  CHECK((plan.points == 2 && plan.select_masks == 3));
+  const RulePlan plan = Run().plan(options_of({Table::all_but_one}));
+  CHECK((plan.points() == 2 && plan.select_masks() == 3));
 }
 
 TEST_CASE("all_but_one asks again only for points that are missing, and chooses the same head", "[prune]") {
@@ -108,8 +108,8 @@ TEST_CASE("layer_curve removes growing fractions inside one block for each metho
   run(options);
   // Blocks of 3: 0, 1 (0.3 and 0.4 alike), 3. Of 1: 0 (0.3 and 0.4 alike), 1. Three curves each.
   REQUIRE(run.host.points.size() == 15);
-  const SensitivityPlan plan = plan_sensitivity(options, run.blocks, {{"entropy", 1}, {"random", 2}});
-  CHECK(plan.points == 15);
+  const RulePlan plan = run.plan(options);
+  CHECK(plan.points() == 15);
   CHECK(plan.messages.size() == 3);
   const PlannedPoint& point = run.host.points[1];
   CHECK((point.spec.method == "entropy" && point.spec.draw == 0 && point.spec.layer == 0 && point.step == 1));
@@ -132,10 +132,10 @@ TEST_CASE("kind_curve removes growing fractions of one kind, ranked across its l
   SensitivityOptions options = options_of({Table::kind_curve});
   options.fractions = {0.25, 1};
   const std::vector<MethodDraws> methods = {{"gradient_l1", 1}};
-  run_sensitivity(options, {.seed = 6, .model = model, .methods = methods, .host = host});
+  run_tables(options, sweep_input("", "", model, methods), model, host);
   REQUIRE(host.points.size() == 4);
-  CHECK(plan_sensitivity(options, blocks, methods).points == 4);
-  CHECK(host.points[0].spec == PointSpec{.seed = 6,
+  CHECK(make_tables(options).front().rule->plan(sweep_input("", "", model, methods)).points() == 4);
+  CHECK(host.points[0].spec == PointSpec{.seed = 4,
                                          .method = "gradient_l1",
                                          .draw = 0,
                                          .sweep = "",
@@ -161,8 +161,11 @@ TEST_CASE("tables run in the order asked for, each once, and pass by points that
   whole(options);
   CHECK(whole.host.points[0].spec.table == "layer_removed");
   CHECK(whole.host.points[2].spec.table == "leave_one_out");
-  CHECK(plan_sensitivity(options, whole.blocks, {{"entropy", 1}, {"random", 2}}).points ==
-        static_cast<int64_t>(whole.host.points.size()));
+  std::vector<PlannedPoint> listed;  // before anything runs
+  for (const NamedTable& table : make_tables(options))
+    for (PlannedPoint& point : planned(*table.rule, whole.input())) listed.push_back(std::move(point));
+  REQUIRE(listed.size() == whole.host.points.size());
+  for (size_t i = 0; i < listed.size(); ++i) CHECK(listed[i].spec == whole.host.points[i].spec);
   rest.host.known.assign(whole.host.points.begin(), whole.host.points.begin() + 5);
   rest(options);
   REQUIRE(rest.host.points.size() == whole.host.points.size() - 5);

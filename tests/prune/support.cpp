@@ -25,8 +25,8 @@ bool NotingHost::done(const PointSpec& spec) const {
 }
 
 void NotingHost::evaluate(Model& model, const PlannedPoint& point) {
+  if (done(point.spec)) return;
   if (points.size() >= stop_after) throw Stopped();
-  CHECK_FALSE(done(point.spec));
   points.push_back(point);
   trained_at_point.push_back(dynamic_cast<HeadsOnly&>(model).steps_trained);
 }
@@ -46,15 +46,15 @@ Importance NotingHost::scores_now(const HeadSet& removed, int64_t trained) const
   return importance;
 }
 
-Importance NotingHost::intact_scores(const std::string& method, int64_t draw) {
-  calls.push_back(fmt::format("intact {} {}", method, draw));
+Importance NotingHost::intact_scores(const RankedBy& by) {
+  calls.push_back(fmt::format("intact {} {}", by.method, by.draw));
   return scores_now({}, 0);
 }
 
-Importance NotingHost::score_again(Model& model, const std::string& method, int64_t draw, const HeadSet& removed,
-                                   const std::string& sweep, int64_t step) {
-  calls.push_back(fmt::format("again {} {} {} step {} without {}", method, draw, sweep, step, removed.size()));
-  return scores_now(removed, dynamic_cast<HeadsOnly&>(model).steps_trained);
+Importance NotingHost::score_again(Model& model, const Rescoring& how) {
+  calls.push_back(
+      fmt::format("again {} {} {} step {} without {}", how.method, how.draw, how.sweep, how.step, how.removed.size()));
+  return scores_now(how.removed, dynamic_cast<HeadsOnly&>(model).steps_trained);
 }
 
 std::pair<int64_t, int64_t> NotingHost::fine_tune(Model& model, const HeadSet& removed, const FineTuning& how) {
@@ -83,6 +83,25 @@ struct Holder {
 };
 
 }  // namespace
+
+RuleInput sweep_input(const std::string& label, const std::string& rule, const Model& model,
+                      std::vector<MethodDraws> methods) {
+  return {.seed = 4, .sweep = label, .rule = rule, .blocks = model.blocks(), .methods = std::move(methods)};
+}
+
+void run(const PruneRule& rule, const RuleInput& input, Model& model, RuleHost& host) {
+  run_rule(rule, rule.plan(input), model, host);
+}
+
+void run_tables(const SensitivityOptions& options, const RuleInput& input, Model& model, RuleHost& host) {
+  for (const NamedTable& table : make_tables(options)) run(*table.rule, input, model, host);
+}
+
+std::vector<PlannedPoint> planned(const PruneRule& rule, const RuleInput& input) {
+  std::vector<PlannedPoint> points;
+  for (const Unit& unit : rule.plan(input).units) points.insert(points.end(), unit.points.begin(), unit.points.end());
+  return points;
+}
 
 std::shared_ptr<const PruneRule> make_rule(const std::string& yaml) {
   const auto loaded = load_config<Holder>(ConfigText{"test.yaml", "sweeps: [" + yaml + "]\n", "."});

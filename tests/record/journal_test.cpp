@@ -147,7 +147,7 @@ TEST_CASE("the later event for a point, a score or a state wins", "[record]") {
   const TestFolder folder;
   write_attempt(folder.path());
   Journal journal(folder.path());
-  CHECK(journal.before().state() == "partial");
+  CHECK(journal.record().state() == "partial");
   journal.run_start("exp", "run-hash");
   CHECK(read_record(folder.path()).state() == "running");
   journal.env(fingerprint(2));
@@ -232,4 +232,101 @@ TEST_CASE("times are read as seconds since 1970", "[record]") {
   CHECK(unix_seconds("1970-01-01T00:00:00.000Z") == 0);
   CHECK(unix_seconds("2026-01-02T03:04:05.678Z") == Approx(1767323045.678).epsilon(1e-15));  // date -u +%s
   CHECK_THROWS_AS(unix_seconds("yesterday"), Error);
+}
+
+TEST_CASE("the record grows with the journal, and is what the file gives", "[record]") {
+  const TestFolder folder;
+  write_attempt(folder.path());
+  Journal journal(folder.path());
+  journal.run_start("exp", "run-hash");
+  const std::string failed = point_id("exp", sweep_spec(1)), done = point_id("exp", sweep_spec(0));
+  CHECK(journal.record().settled(failed));
+  CHECK(journal.record().settled(done));
+  CHECK_FALSE(journal.record().settled(point_id("exp", sweep_spec(3))));
+  PointResult third = point(sweep_spec(3), 0.25);
+  third.mask = "three";
+  journal.point_start(third.point, third.spec);
+  journal.point_done(third);
+  CHECK(journal.record().settled(third.point));
+  const Record live = journal.finished_record(), stored = read_record(folder.path());
+  CHECK(live.events == stored.events);
+  CHECK(live.warnings == stored.warnings);
+  REQUIRE(live.points.size() == stored.points.size());
+  for (const auto& [id, one] : stored.points) {
+    CHECK(live.points.at(id).to_json() == one.to_json());
+    CHECK(live.points.at(id).metrics.size() == one.metrics.size());
+  }
+  journal.warn({"tied_scores", "b"});  // said before
+  CHECK(journal.record().events == stored.events);
+}
+
+TEST_CASE("a mask is evaluated once for a seed's weights", "[record]") {
+  const TestFolder folder;
+  Journal journal(folder.path());
+  journal.run_start("exp", "run-hash");
+  PointResult base = point(base_spec(), 0.75), first = point(sweep_spec(1), 0.5), tuned = point(sweep_spec(2), 0.5);
+  base.mask = "none";
+  first.mask = "m";
+  tuned.mask = "t";
+  tuned.fine_tuned = true;
+  for (const PointResult& one : {base, first, tuned}) journal.point_done(one);
+  PointResult like = point(sweep_spec(3), 0);
+  const auto evaluated = [&](const std::string& mask) {
+    like.mask = mask;
+    return journal.record().evaluated(like);
+  };
+  REQUIRE(evaluated("m") != nullptr);
+  CHECK(evaluated("m")->point == first.point);
+  CHECK(evaluated("none") == nullptr);  // compared with nothing
+  CHECK(evaluated("t") == nullptr);     // other weights
+  like.spec.at_step = 5;
+  CHECK(evaluated("m") == nullptr);
+  like.spec.at_step.reset();
+  like.spec.seed = 2;
+  CHECK(evaluated("m") == nullptr);
+  like.spec.seed = 1;
+  like.fine_tuned = true;
+  CHECK(evaluated("m") == nullptr);
+}
+
+TEST_CASE("what is to be done again stands until it is", "[record]") {
+  const auto attempt = [](const TestFolder& folder, auto mark) {
+    write_attempt(folder.path());
+    Journal journal(folder.path());
+    journal.run_start("exp", "run-hash");
+    PointResult third = point(sweep_spec(3), 0.5);
+    third.mask = "three";
+    journal.point_done(third);
+    mark(journal);
+    return read_record(folder.path());
+  };
+  const std::string base = point_id("exp", base_spec()), sweep = point_id("exp", sweep_spec(0)),
+                    failed = point_id("exp", sweep_spec(1));
+  const ScoreKey score{1, "gradient_l1", 0, "", -1};
+  PointResult like = point(sweep_spec(4), 0);
+  like.mask = "three";
+  const TestFolder one, two, three, four;
+  const Record late = attempt(one, [](Journal& journal) { journal.start_from(Stage::sensitivity); });
+  CHECK((late.settled(base) && late.settled(sweep) && late.settled(failed) && late.evaluated(like) != nullptr));
+  CHECK((late.score(score) != nullptr && late.has_model(1)));
+  CHECK(late.surgery_again.size() == 1);
+  const Record prune = attempt(two, [](Journal& journal) { journal.start_from(Stage::prune); });
+  CHECK((prune.settled(base) && !prune.settled(sweep) && !prune.settled(failed) && prune.score(score) != nullptr));
+  CHECK(prune.evaluated(like) == nullptr);  // would be evaluated again itself
+  CHECK(prune.points.size() == late.points.size());
+  const Record model = attempt(three, [](Journal& journal) { journal.start_from(Stage::model); });
+  CHECK((!model.settled(base) && model.score(score) == nullptr && !model.has_model(1)));
+  CHECK((model.points.contains(base) && model.scores.size() == 1 && model.models.size() == 1));
+  Journal journal(three.path());
+  journal.run_start("exp", "run-hash");
+  journal.model({1, 300, "model", "n"});
+  journal.score(block(0, 0.125));
+  CHECK(journal.record().score(score) == nullptr);
+  journal.score_done(score_done());
+  journal.point_done(point(base_spec(), 0.5));
+  journal.surgery({sweep, 2e-7, 1e-5, true});
+  CHECK((journal.record().has_model(1) && journal.record().score(score) != nullptr && journal.record().settled(base)));
+  CHECK(journal.record().timing.empty());  // of the heads that were removed before
+  const Record retried = attempt(four, [](Journal& other) { other.retry_failed(); });
+  CHECK((!retried.settled(failed) && retried.settled(sweep) && retried.failed.contains(failed)));
 }

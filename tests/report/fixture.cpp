@@ -62,9 +62,9 @@ void add_scores(Record& record, int64_t seed, const std::string& method, const s
 }
 
 void add_seed(Record& record, int64_t seed, double base) {
-  const auto add = [&](const PointSpec& spec, const Values& values) {
+  const auto add = [&](const PointSpec& spec, const Values& values) -> PointResult& {
     const std::string id = fmt::format("{:016x}", record.points.size() + 1);
-    record.points[id] = point(id, spec, values);
+    return record.points[id] = point(id, spec, values);
   };
   const double loss = seed == 1 ? 0.5 : 0.7;
   PointSpec none;
@@ -98,11 +98,11 @@ void add_seed(Record& record, int64_t seed, double base) {
       spec.kind = "encoder";
       spec.layer = layer;
       spec.heads_removed = 2;
-      if (table == "all_but_one") {
-        spec.head = layer == 0 ? 1 : seed - 1;
-        spec.heads_removed = 1;
-      }
-      add(spec, {base - 0.1, loss + 0.2, -0.1, 0.04});
+      if (table == "all_but_one") spec.heads_removed = 1;
+      PointResult& one = add(spec, {base - 0.1, loss + 0.2, -0.1, 0.04});
+      if (table == "layer_removed") continue;
+      one.kept_head = layer == 0 ? 1 : seed - 1;
+      one.removed.insert({{Kind::encoder, layer}, 1 - *one.kept_head});
     }
   }
   add_scores(record, seed, "gradient_l1", {1, 4, 2, seed == 1 ? 3.0 : 0.5});

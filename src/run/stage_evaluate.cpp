@@ -1,8 +1,9 @@
-#include <algorithm>
-
+// The stages that evaluate masks: the unpruned model, sweeps, sensitivity tables.
 #include "core/files.h"
 #include "core/log.h"
 #include "model/folder.h"
+#include "run/host.h"
+#include "run/rules.h"
 #include "run/stages.h"
 
 namespace headprune {
@@ -20,72 +21,63 @@ PlannedPoint base_point(const SeedRun& run, std::optional<int64_t> at_step) {
 }
 
 /// The model with the weights that it had after `step` training steps.
-std::shared_ptr<Model> model_at(const SeedRun& run, int64_t step) {
+std::shared_ptr<TransformerModel> model_at(const SeedRun& run, int64_t step) {
   const fs::path folder = run.workspace.folder / step_folder(run.seed, run.workspace.training_step(step));
   if (!fs::exists(folder))
     fail(ExitCode::run_failed, "{} is gone: it held the model at_step {}; --from model trains again", folder.string(),
          step);
-  std::shared_ptr<Model> model = run.model().copy();
-  load_weights(read_model_folder(folder), dynamic_cast<TransformerModel&>(*model));
+  const std::shared_ptr<TransformerModel> model = run.model().clone();
+  load_weights(read_model_folder(folder), *model);
   return model;
-}
-
-/// Whether earlier attempts left nothing of a sweep to do, so that no weights need to be read for it.
-bool all_recorded(const SeedRun& run, const std::string& sweep, int64_t points) {
-  if (!run.workspace.reuses(Stage::prune)) return false;
-  const auto& recorded = run.workspace.journal.before().points;
-  return std::count_if(recorded.begin(), recorded.end(), [&](const auto& entry) {
-           return entry.second.spec.seed == run.seed && entry.second.spec.sweep == sweep;
-         }) >= points;
 }
 
 }  // namespace
 
 Passes evaluate_stage(SeedRun& run) {
-  const IntactScores no_scores;
-  Host host(run, Stage::evaluate, no_scores, *run.intact);
+  Host host(run, IntactScores(), *run.intact);
   host.evaluate(run.model(), base_point(run, {}));
   return host.passes();
 }
 
 Passes prune_stage(SeedRun& run, const IntactScores& scores) {
   const Workspace& workspace = run.workspace;
-  const std::vector<MethodDraws> scored = method_draws(workspace.experiment.score);
   std::optional<IntactModel> earlier;  // of the last step asked for: sweeps about one share it
   std::optional<int64_t> earlier_step;
   Passes passes;
-  for (const auto& item : workspace.experiment.prune.sweeps) {
-    log_info("[prune] seed {}: sweep {}", run.seed, item.label);
-    const auto rule = item.make();
-    const std::vector<MethodDraws> methods = chosen_methods(scored, rule->methods());
-    const std::optional<int64_t> at_step = rule->at_step();
+  for (const SeedRule& sweep : sweep_rules(workspace.experiment, run.blocks, run.seed)) {
+    log_info("[prune] seed {}: sweep {}", run.seed, sweep.label);
+    const std::optional<int64_t> at_step = sweep.rule->at_step();
     if (at_step) {
-      if (all_recorded(run, item.label, rule->plan(run.blocks, methods).points)) continue;
+      // Weights are not read for a sweep that is there.
+      if (Host(run, scores, *run.intact).left_of(sweep.plan) == 0) continue;
       if (run.trained_steps < workspace.training_step(*at_step)) {
-        Host(run, Stage::prune, scores, *run.intact)
+        Host(run, scores, *run.intact)
             .give_up(base_point(run, at_step).spec, "no_such_step",
                      fmt::format("sweep {} is about the model at_step {}, and training of seed {} stopped early after "
                                  "{} steps",
-                                 item.label, *at_step, run.seed, run.trained_steps));
+                                 sweep.label, *at_step, run.seed, run.trained_steps));
         continue;
       }
       if (earlier_step != at_step) earlier.emplace(workspace, model_at(run, *at_step), /*memory=*/0);
       earlier_step = at_step;
     }
     IntactModel& intact = at_step ? *earlier : *run.intact;
-    Host host(run, Stage::prune, scores, intact);
+    Host host(run, scores, intact, sweep.label);
     if (at_step) host.evaluate(*intact.model(), base_point(run, at_step));
-    rule->run({.seed = run.seed,
-               .sweep = item.label,
-               .rule = item.name(),
-               .model = *intact.model(),
-               .at_step = at_step,
-               .methods = methods,
-               .host = host});
-    passes.forward += host.passes().forward;
-    passes.backward += host.passes().backward;
+    run_rule(*sweep.rule, sweep.plan, *intact.model(), host);
+    passes += host.passes();
   }
   fs::remove_all(workspace.folder / train_folder(run.seed) / kSweepCheckpoints);
+  return passes;
+}
+
+Passes sensitivity_stage(SeedRun& run, const IntactScores& scores) {
+  Passes passes;
+  for (const SeedRule& table : table_rules(run.workspace.experiment, run.blocks, run.seed)) {
+    Host host(run, scores, *run.intact, table.label);
+    run_rule(*table.rule, table.plan, run.model(), host);
+    passes += host.passes();
+  }
   return passes;
 }
 

@@ -1,0 +1,52 @@
+// A block's heads but its best (Michel et al. 2019, section 3.3). Choosing the kept head and measuring it use different
+// splits, so that the number is not the luckiest of H.
+#include "prune/sensitivity.h"
+
+namespace headprune {
+namespace {
+
+class AllButOne final : public PruneRule {
+ public:
+  RulePlan plan(const RuleInput& input) const override {
+    RulePlan plan;
+    for (const BlockHeads& block : input.blocks) {
+      if (block.heads.empty()) continue;
+      Unit& unit = plan.units.emplace_back();
+      unit.name = to_string(block.id);
+      unit.points = {block_point(Table::all_but_one, input.seed, block, block.count() - 1)};
+      unit.select_masks = block.count() > 1 ? block.count() : 0;
+    }
+    return plan;
+  }
+
+  void run(const Unit& unit, Model& model, RuleHost& host) const override {
+    PlannedPoint point = unit.points.front();
+    const BlockHeads block = block_of(point.spec, model.blocks());
+    if (block.heads.size() > 1) {
+      std::vector<HeadSet> masks;
+      for (const int64_t head : block.heads) masks.push_back(other_heads(block, head));
+      const SelectValues select = host.select(masks);
+      size_t best = 0;  // equal in both: the lower head
+      for (size_t i = 1; i < select.values.size(); ++i) {
+        const SelectValue &value = select.values[i], &most = select.values[best];
+        if (value.headline > most.headline || (value.headline == most.headline && value.loss < most.loss)) best = i;
+      }
+      point.removed = masks.at(best);
+      point.forward = select.forward;
+    }
+    host.evaluate(model, point);
+  }
+
+ private:
+  static BlockHeads block_of(const PointSpec& spec, const Blocks& blocks) {
+    for (const BlockHeads& block : blocks)
+      if (to_string(block.id.kind) == spec.kind && block.id.layer == spec.layer) return block;
+    throw std::logic_error("all_but_one: a unit of another model");
+  }
+};
+
+}  // namespace
+
+std::shared_ptr<const PruneRule> all_but_one() { return std::make_shared<AllButOne>(); }
+
+}  // namespace headprune

@@ -1,0 +1,27 @@
+// The rules of an experiment - sweeps, then sensitivity tables - with what each will evaluate for one seed.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "run/experiment.h"
+
+namespace headprune {
+
+struct SeedRule {
+  std::string label;  // of the sweep, or the table's name
+  std::shared_ptr<const PruneRule> rule;
+  RulePlan plan;
+};
+
+/// Throws Error(usage) as PruneRule::plan() and chosen_methods() do.
+SeedRule sweep_rule(const Experiment& experiment, size_t sweep, const Blocks& blocks, int64_t seed);
+std::vector<SeedRule> sweep_rules(const Experiment& experiment, const Blocks& blocks, int64_t seed);
+std::vector<SeedRule> table_rules(const Experiment& experiment, const Blocks& blocks, int64_t seed);
+
+/// Share of a whole pass that a mask is expected to cost, the blocks below its first missing head being shared:
+/// 0 where no head goes.
+double pass_share(const Point& point, const Blocks& blocks);
+
+}  // namespace headprune
