@@ -37,6 +37,8 @@ std::vector<SeedRule> table_rules(const Experiment& experiment, const Blocks& bl
 double pass_share(const Point& point, const Blocks& blocks) {
   if (point.spec.heads_removed == 0 && !point.fine_tuned) return point.spec.rule == "none" ? 1 : 0;
   if (point.fine_tuned) return 1;
+  // Every order ends at the same mask, which is evaluated once.
+  if (!point.spec.method.empty() && point.spec.heads_removed == point.heads_total) return 0;
   for (size_t b = 0; b < blocks.size(); ++b) {
     const bool of_table =
         point.spec.layer && to_string(blocks[b].id.kind) == point.spec.kind && blocks[b].id.layer == *point.spec.layer;

@@ -21,7 +21,7 @@ std::vector<SeedRule> sweep_rules(const Experiment& experiment, const Blocks& bl
 std::vector<SeedRule> table_rules(const Experiment& experiment, const Blocks& blocks, int64_t seed);
 
 /// Share of a whole pass that a mask is expected to cost, the blocks below its first missing head being shared:
-/// 0 where no head goes.
+/// 0 where no head goes, or every one that may: other points have these masks.
 double pass_share(const Point& point, const Blocks& blocks);
 
 }  // namespace headprune
