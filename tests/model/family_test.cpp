@@ -3,6 +3,7 @@
 #include "config/load.h"
 #include "core/error.h"
 #include "core/files.h"
+#include "model/attention.h"
 #include "model/checkpoint.h"
 #include "model/support.h"
 
@@ -42,6 +43,22 @@ ModelInput input_of(int64_t outputs) {
 const Transformer& as_transformer(const std::shared_ptr<Model>& model) {
   return dynamic_cast<const Transformer&>(*model);
 }
+
+class SavedModel {
+ public:
+  SavedModel() {
+    model->remove_heads(HeadSet({HeadId{{Kind::encoder, 1}, 0}}));
+    FolderWriter writer(folder_.path() / "saved");
+    write_model(writer, *model, nullptr, {});
+    writer.commit();
+  }
+  const fs::path& folder() const { return folder_.path(); }
+
+  std::shared_ptr<Transformer> model = small_model(small_config(Kind::encoder));
+
+ private:
+  TestFolder folder_;
+};
 
 TEST_CASE("options become a model of these sizes", "[model]") {
   const auto encoder = family(
@@ -95,23 +112,62 @@ TEST_CASE("options that do not go together are problems", "[model]") {
   CHECK(problems("{type: decoder, init: load, path: does-not-exist}", fs::temp_directory_path()).size() == 1);
   CHECK(problems("{type: decoder, pooling: mean}").size() == 1);
   CHECK(problems("{type: encoder, dropout: 1}").size() == 1);
+  CHECK(problems("{type: encoder, d_model: 12, heads: 3, groups: 2}") ==
+        std::vector<std::string>{"model.groups: 2 does not divide 3 heads"});
+  CHECK(problems("{type: encoder, rope_theta: 500}") ==
+        std::vector<std::string>{"model.rope_theta: is only used with positions: rotary"});
+  CHECK(problems("{type: decoder, d_model: 9, heads: 3, positions: rotary}") ==
+        std::vector<std::string>{"model.positions: rotary positions turn pairs of numbers, and d_key is 3"});
+  CHECK(problems("{type: encoder_decoder, positions: rotary}") ==
+        std::vector<std::string>{"model.positions: rotary positions are for encoder and decoder"});
 }
 
-class SavedModel {
- public:
-  SavedModel() {
-    model->remove_heads(HeadSet({HeadId{{Kind::encoder, 1}, 0}}));
-    FolderWriter writer(folder_.path() / "saved");
+TEST_CASE("variants of a model are trained here, saved, pruned and loaded again", "[model][groups]") {
+  for (const char* type : {"encoder", "decoder"}) {
+    INFO(type);
+    const auto variant = family(
+        fmt::format("{{type: {}, d_model: 12, layers: 2, heads: 6, groups: 2, d_key: 4, d_value: 3, norm_type: rms, "
+                    "feed_forward: gated, activation: silu, bias: false, positions: rotary, rope_theta: 50}}",
+                    type));
+    const bool encoder = std::string(type) == "encoder";
+    const auto model = variant->build(input_of(encoder ? 4 : 0));
+    model->eval();
+    disturb(*model, 7);
+    CHECK(variant->parameter_estimate(input_of(encoder ? 4 : 0)) == parameter_count(*model));
+    for (const auto& entry : model->named_parameters()) CHECK_FALSE(entry.key().ends_with(".bias"));
+    CHECK(model->attention(0).key().weight.sizes() == torch::IntArrayRef({8, 12}));
+    // A whole group of one layer, single heads of the other.
+    const Kind kind = encoder ? Kind::encoder : Kind::decoder;
+    const HeadSet removed = head_set(kind, {{0, 3}, {0, 4}, {0, 5}, {1, 0}, {1, 4}});
+    HeadProbe probe;
+    probe.gates = mask_gates(model->blocks(), removed, torch::kCPU);
+    const torch::NoGradGuard no_grad;
+    const torch::Tensor masked = model->forward(small_batch(), probe).values;
+    model->remove_heads(removed);
+    const TestFolder folder;
+    FolderWriter writer(folder / "saved");
     write_model(writer, *model, nullptr, {});
     writer.commit();
+    const auto loaded = family(fmt::format("{{type: {}, init: load, path: saved}}", type), folder.path())
+                            ->build(input_of(encoder ? 4 : 0));
+    loaded->eval();
+    const torch::Tensor again = loaded->forward(small_batch()).values;
+    const auto real = [&](const torch::Tensor& values) {
+      return encoder ? values : values.index({small_batch().present});
+    };
+    CHECK(max_difference(real(masked), real(again)) < 1e-5);
+    CHECK(loaded->sizes() == model->sizes());
+    CHECK(loaded->attention(0).groups() == std::vector<int64_t>{0});
   }
-  const fs::path& folder() const { return folder_.path(); }
+}
 
-  std::shared_ptr<Transformer> model = small_model(small_config(Kind::encoder));
-
- private:
-  TestFolder folder_;
-};
+TEST_CASE("a folder that states none of the later sizes has their defaults", "[model]") {
+  const SavedModel saved;
+  const Json config = parse_json(read_file(saved.folder() / "saved/config.json"), "config");
+  for (const char* key : {"groups", "feed_forward", "norm_type", "attention_bias", "head_bias", "window"})
+    CHECK_FALSE(config.contains(key));  // as before they were there
+  CHECK(config["norm"] == "pre");
+}
 
 TEST_CASE("init: load takes sizes, weights and missing heads from the folder", "[model]") {
   const SavedModel saved;

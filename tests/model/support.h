@@ -64,6 +64,12 @@ inline TransformerConfig small_translator(NormOrder norm, bool joint) {
   return config;
 }
 
+inline HeadSet head_set(Kind kind, const std::vector<std::pair<int64_t, int64_t>>& heads) {
+  HeadSet set;
+  for (const auto& [layer, head] : heads) set.insert({{kind, layer}, head});
+  return set;
+}
+
 template <class M>
 std::shared_ptr<M> make_ready(std::shared_ptr<M> model, uint64_t seed) {
   initialise(*model, seed);

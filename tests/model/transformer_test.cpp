@@ -14,12 +14,6 @@ using namespace testing;
 constexpr Kind kKinds[] = {Kind::encoder, Kind::decoder};
 constexpr NormOrder kNorms[] = {NormOrder::pre, NormOrder::post};
 
-HeadSet head_set(Kind kind, const std::vector<std::pair<int64_t, int64_t>>& heads) {
-  HeadSet set;
-  for (const auto& [layer, head] : heads) set.insert({{kind, layer}, head});
-  return set;
-}
-
 /// Every configuration that changes the arithmetic.
 std::vector<TransformerConfig> configurations() {
   std::vector<TransformerConfig> all;
