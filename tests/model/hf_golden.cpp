@@ -54,6 +54,24 @@ torch::Tensor example_losses(const torch::Tensor& values, const Batch& batch) {
   return each.view_as(batch.targets).sum(1) / counts;
 }
 
+double gradient_difference(const HfGolden& golden) {
+  const Batch batch = golden.batch();
+  const auto model = golden.model();
+  model->to(torch::kFloat64);
+  const FrozenModel frozen(*model);
+  HeadProbe probe;
+  for (const BlockHeads& block : model->blocks())
+    probe.gates.push_back(torch::ones({batch.size(), block.count()}, torch::kFloat64).requires_grad_());
+  const torch::Tensor each = example_losses(model->forward(batch, probe).values, batch);
+  double worst = (each - tensor_of(golden.expected["losses"])).abs().max().item<double>();
+  const auto gradients = torch::autograd::grad({each.sum()}, probe.gates);
+  const torch::Tensor expected = tensor_of(golden.expected["gate_gradients"]);  // [N, L, H]
+  for (size_t layer = 0; layer < gradients.size(); ++layer)
+    worst = std::max(worst,
+                     (gradients[layer] - expected.select(1, static_cast<int64_t>(layer))).abs().max().item<double>());
+  return worst;
+}
+
 torch::Tensor tensor_of(const Json& json) {
   if (!json.is_array()) return torch::tensor(json.get<double>(), torch::kFloat64);
   std::vector<torch::Tensor> parts;

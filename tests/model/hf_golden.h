@@ -32,6 +32,9 @@ HeadSet heads_of(const Json& layers, Kind kind);
 /// Squared error of each example, or mean cross-entropy: of its label, or over its targets. [B]
 torch::Tensor example_losses(const torch::Tensor& values, const Batch& batch);
 
+/// In float64: the largest difference of a loss, or of its gradient in a gate, from the golden's.
+double gradient_difference(const HfGolden& golden);
+
 /// Nested lists as float64.
 torch::Tensor tensor_of(const Json& json);
 

@@ -161,20 +161,7 @@ TEST_CASE("gates of 0 and removed heads give what head_mask and prune_heads give
 TEST_CASE("losses and their gradients in every gate are those of transformers in float64", "[hf]") {
   for (const char* name : kCases) {
     INFO(name);
-    const HfGolden golden(name);
-    const Batch batch = golden.batch();
-    const auto model = golden.model();
-    model->to(torch::kFloat64);
-    const FrozenModel frozen(*model);
-    HeadProbe probe;
-    for (const BlockHeads& block : model->blocks())
-      probe.gates.push_back(torch::ones({batch.size(), block.count()}, torch::kFloat64).requires_grad_());
-    const torch::Tensor each = example_losses(model->forward(batch, probe).values, batch);
-    CHECK((each - tensor_of(golden.expected["losses"])).abs().max().item<double>() < 1e-7);
-    const auto gradients = torch::autograd::grad({each.sum()}, probe.gates);
-    const torch::Tensor expected = tensor_of(golden.expected["gate_gradients"]);  // [N, L, H]
-    for (size_t layer = 0; layer < gradients.size(); ++layer)
-      CHECK((gradients[layer] - expected.select(1, static_cast<int64_t>(layer))).abs().max().item<double>() < 1e-7);
+    CHECK(gradient_difference(HfGolden(name)) < 1e-7);
   }
 }
 

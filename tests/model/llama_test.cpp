@@ -55,21 +55,8 @@ TEST_CASE("gates and removal of grouped heads give what a hook on the output pro
 TEST_CASE("losses of the Llama family and their gradients in every gate are those of transformers", "[hf][llama]") {
   for (const char* name : kCases) {
     INFO(name);
-    const HfGolden golden(name);
-    const Batch batch = golden.batch();
-    const auto model = golden.model();
-    model->to(torch::kFloat64);
-    const FrozenModel frozen(*model);
-    HeadProbe probe;
-    for (const BlockHeads& block : model->blocks())
-      probe.gates.push_back(torch::ones({batch.size(), block.count()}, torch::kFloat64).requires_grad_());
-    const torch::Tensor each = example_losses(model->forward(batch, probe).values, batch);
     // Angles are float32 on both sides, rounded in another order.
-    CHECK((each - tensor_of(golden.expected["losses"])).abs().max().item<double>() < 1e-6);
-    const auto gradients = torch::autograd::grad({each.sum()}, probe.gates);
-    const torch::Tensor expected = tensor_of(golden.expected["gate_gradients"]);  // [N, L, H]
-    for (size_t layer = 0; layer < gradients.size(); ++layer)
-      CHECK((gradients[layer] - expected.select(1, static_cast<int64_t>(layer))).abs().max().item<double>() < 1e-6);
+    CHECK(gradient_difference(HfGolden(name)) < 1e-6);
   }
 }
 
