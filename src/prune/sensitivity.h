@@ -8,7 +8,7 @@
 //   layer_removed  table kind layer heads_removed=H                heads_total: of the block
 //   layer_curve    table method draw kind layer heads_removed      heads_total: of the block
 //   kind_curve     table method draw kind heads_removed            heads_total: of the kind
-// Blocks without heads have no points. What a table's points have says how it is shown (PointResult::shown()).
+// Blocks without heads have no points. What a table's points have says how it is shown (PointSpec::shown()).
 #pragma once
 
 #include <memory>

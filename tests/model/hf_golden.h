@@ -32,14 +32,17 @@ HeadSet heads_of(const Json& layers, Kind kind);
 /// Squared error of each example, or mean cross-entropy: of its label, or over its targets. [B]
 torch::Tensor example_losses(const torch::Tensor& values, const Batch& batch);
 
-/// In float64: the largest difference of a loss, or of its gradient in a gate, from the golden's.
+/// In float64: the largest difference of a loss, or of its gradient in a gate, from the golden's; NaN where one is.
 double gradient_difference(const HfGolden& golden);
 
 /// Nested lists as float64.
 torch::Tensor tensor_of(const Json& json);
 
 /// Largest |a - b| over real positions, relative to the largest |b| where that exceeds 1. `expected`: rows [labels], or
-/// a list of positions each, real ones only.
+/// a list of positions each, real ones only. NaN where one of `values` is.
 double logits_difference(const torch::Tensor& values, const Json& expected);
+
+/// The largest `logits_difference` of an example that `model` sees alone and unpadded, from its row of `expected`.
+double alone_difference(TransformerModel& model, const HfGolden& golden, const Json& expected);
 
 }  // namespace headprune::testing
