@@ -50,6 +50,7 @@ double shift_for(double wanted, double skills) {
   return low;
 }
 
+const MetricInfo kAccuracy{.name = "accuracy", .range = {0, 1}, .proportion = true};
 using Table = std::vector<std::vector<float>>;  // seeds, examples
 
 class World {
@@ -105,7 +106,7 @@ std::array<double, 2> printed(const Table& table) {
     const auto right = std::count(table[0].begin(), table[0].end(), 1.0F);
     return *wilson(right, std::ssize(table[0])).ci95;
   }
-  return *crossed_estimate(crossed(means(table), rows(table)), metric_info("accuracy")).ci95;
+  return *crossed_estimate(crossed(means(table), rows(table)), kAccuracy).ci95;
 }
 
 /// What it is held against: Clopper and Pearson's exact interval of one seed; of several, Student's over seeds, which
@@ -144,7 +145,7 @@ double printed_p(const Table& a, const Table& b) {
   Table difference = b;
   for (size_t s = 0; s < a.size(); ++s)
     for (size_t i = 0; i < a[s].size(); ++i) difference[s][i] -= a[s][i];
-  return *crossed_difference(crossed(means(difference), rows(difference)), metric_info("accuracy")).p;
+  return *crossed_difference(crossed(means(difference), rows(difference)), kAccuracy).p;
 }
 
 /// Part of comparisons starred between two configurations of one accuracy.

@@ -13,7 +13,8 @@
 //     }
 //   };
 //
-// Members: int64_t, double, bool, std::string, std::filesystem::path, an enum with EnumNames, std::optional<T>,
+// Members: int64_t, double, bool, std::string, std::filesystem::path, an enum with EnumNames, a name with choices(),
+// std::optional<T>,
 // std::vector<T>, a nested struct with fields() (a section, merged key by key), Plugin<T>, std::vector<PluginItem<T>>
 // (registry.h). Checks after the help: at_least at_most between above below required not_empty existing_path
 // existing_file existing_folder, and any callable std::string(const Member&) or (const Element&) where "" means fine.
@@ -93,6 +94,14 @@ class FieldList {
   std::vector<std::pair<std::string, std::string>> retired_;
 };
 
+/// A name out of a list that is known at run time only (registered plug-ins): T::choices(), choice(), choose(name).
+template <class T>
+concept HasChoices = requires(T& t, const std::string& name) {
+  { T::choices() } -> std::same_as<std::vector<std::string>>;
+  { t.choice() } -> std::convertible_to<std::string>;
+  t.choose(name);
+};
+
 template <class T>
 concept HasFields = requires(T& t, FieldList& v) {
   t.fields(v);
@@ -144,6 +153,18 @@ class BoundChoice final : public ChoiceView {
 
  private:
   E& member_;
+};
+
+template <class T>
+class BoundName final : public ChoiceView {
+ public:
+  explicit BoundName(T& member) : member_(member) {}
+  std::vector<std::string> names() const override { return T::choices(); }
+  std::string get() const override { return member_.choice(); }
+  void set(size_t index) override { member_.choose(T::choices().at(index)); }
+
+ private:
+  T& member_;
 };
 
 template <class T>
@@ -224,6 +245,8 @@ Value bind_value(T& member) {
     return &member;
   else if constexpr (std::is_enum_v<T>)
     return std::make_shared<detail::BoundChoice<T>>(member);
+  else if constexpr (HasChoices<T>)
+    return std::make_shared<detail::BoundName<T>>(member);
   else if constexpr (std::derived_from<T, PluginItemBase>)
     return static_cast<PluginItemBase*>(&member);
   else if constexpr (std::derived_from<T, PluginBase>)

@@ -1,6 +1,7 @@
 #include "record/run_facts.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "core/error.h"
 #include "record/json_fields.h"
@@ -33,14 +34,49 @@ SeedsDifferIn read_seeds_differ_in(const std::string& word) {
   fail(ExitCode::run_failed, "'{}' is nothing that seeds can differ in", word);
 }
 
+Json end_json(double end) { return std::isfinite(end) ? Json(end) : Json(nullptr); }
+
+Json metric_json(const MetricInfo& metric) {
+  Json json = {{"name", metric.name},
+               {"higher_is_better", metric.higher_is_better},
+               {"range", {end_json(metric.range.low), end_json(metric.range.high)}},
+               {"proportion", metric.proportion}};
+  write_text(json, "unit", metric.unit);
+  return json;
+}
+
+/// Runs did not always record the range: that of the metrics that there were then.
+MetricRange unrecorded_range(const std::string& name) {
+  if (name == "accuracy" || name == "f1") return {0, 1};
+  if (name == "matthews" || name == "pearson" || name == "spearman") return {-1, 1};
+  if (name == "bleu" || name == "chrf") return {0, 100};
+  return {.low = name == "perplexity" ? 1.0 : 0.0};
+}
+
+MetricInfo read_metric(const Json& json) {
+  MetricInfo metric{.name = json.at("name").get<std::string>(),
+                    .higher_is_better = json.at("higher_is_better").get<bool>(),
+                    .range = {},
+                    .unit = read_or<std::string>(json, "unit", "")};
+  if (!json.contains("range")) {
+    metric.range = unrecorded_range(metric.name);
+    metric.proportion = metric.name == "accuracy";
+    return metric;
+  }
+  const Json& range = json.at("range");
+  if (!range.at(0).is_null()) metric.range.low = range.at(0).get<double>();
+  if (!range.at(1).is_null()) metric.range.high = range.at(1).get<double>();
+  metric.proportion = json.at("proportion").get<bool>();
+  return metric;
+}
+
 RunFacts read_facts(const Json& json) {
   RunFacts facts;
   facts.task = json.at("task").get<std::string>();
   facts.task_type = json.at("task_type").get<std::string>();
   facts.task_config = json.at("task_config");
   for (const Json& metric : json.at("metrics")) {
-    facts.metrics.push_back({metric.at("name").get<std::string>(), metric.at("higher_is_better").get<bool>(),
-                             read_or<std::string>(metric, "signature", "")});
+    facts.metrics.push_back({read_metric(metric), read_or<std::string>(metric, "signature", "")});
   }
   facts.model = json.at("model").get<std::string>();
   facts.model_args = json.at("model_args").get<std::string>();
@@ -93,7 +129,7 @@ Json RunFacts::to_json() const {
   json["task_config"] = task_config;
   json["metrics"] = Json::array();
   for (const MetricFact& metric : metrics) {
-    json["metrics"].push_back({{"name", metric.name}, {"higher_is_better", metric.higher_is_better}});
+    json["metrics"].push_back(metric_json(metric));
     write_text(json["metrics"].back(), "signature", metric.signature);
   }
   json["model"] = model;

@@ -11,12 +11,11 @@
 #include "core/heads.h"
 #include "core/json.h"
 #include "record/split_summary.h"
+#include "stats/metric_info.h"
 
 namespace headprune {
 
-struct MetricFact {
-  std::string name;
-  bool higher_is_better = true;
+struct MetricFact : MetricInfo {
   std::string signature = {};  // how it was computed, where it has more than one definition: sacreBLEU's signature
 };
 

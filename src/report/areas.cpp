@@ -12,8 +12,8 @@ namespace headprune {
 namespace {
 
 /// A mean of proportions is none of zeros and ones.
-MetricInfo info_of_area(const std::string& metric) {
-  MetricInfo info = metric_info_or_unbounded(metric);
+MetricInfo info_of_area(const Record& record, const std::string& metric) {
+  MetricInfo info = metric_info(record, metric);
   info.proportion = false;
   return info;
 }
@@ -77,7 +77,7 @@ std::optional<AreaSummary> area_summary(const Record& record, const CurveGroup& 
   // Seeds of one model are one measurement.
   if (!seeds_differ(record) && area.draws == 1 && all_the_same(areas)) areas.erase(areas.begin() + 1, areas.end());
   area.repetitions = repeated(record, std::move(areas));
-  area.estimate = crossed_estimate(area.repetitions.crossed(), info_of_area(metric));
+  area.estimate = crossed_estimate(area.repetitions.crossed(), info_of_area(record, metric));
   area.estimate.n = n;
   if (one_random_order(record, curve)) {  // what it is says nothing of other orders
     area.estimate.stderr_.reset();
@@ -143,7 +143,7 @@ std::optional<AgainstRandom> against_random(const Record& record, const AreaSumm
   const auto difference = paired_difference(*method, random.repetitions);
   if (!difference) return std::nullopt;
   AgainstRandom against;
-  against.difference = crossed_difference(difference->crossed(), info_of_area(area.metric));
+  against.difference = crossed_difference(difference->crossed(), info_of_area(record, area.metric));
   against.difference.p.reset();
   against.difference.test.clear();
   if (difference->over == "orders" && difference->repeated.size() < 2) {  // one order says nothing of others

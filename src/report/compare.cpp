@@ -73,7 +73,7 @@ std::optional<Difference> change_of(const ComparedRun& a, const ComparedRun& b, 
   Difference change;
   change.delta = y.value - x.value;
   if (!std::isfinite(change.delta)) return change;
-  MetricInfo metric = metric_info_or_unbounded(metric_of_key(row.key));
+  MetricInfo metric = metric_info(a.record, metric_of_key(row.key));
   if (x.members.empty() || y.members.empty())  // agreement, surgery: numbers of seeds alone, of no test set
     return x.seeds.size() > 1 && y.seeds.size() > 1 ? welch(x.seeds, y.seeds) : change;
   const Repetitions first = distinct(a.record, x.members), second = distinct(b.record, y.members);

@@ -47,11 +47,9 @@ std::string what_is_measured(const Record& record, const PointGroup& point, cons
   return text;
 }
 
-void set_limits(LineChart& chart, const std::string& metric) {
-  const MetricInfo* info = find_metric(metric);
-  if (info == nullptr) return;
-  if (std::isfinite(info->range.low)) chart.y_least = info->range.low;
-  if (std::isfinite(info->range.high)) chart.y_most = info->range.high;
+void set_limits(LineChart& chart, const MetricInfo& metric) {
+  if (std::isfinite(metric.range.low)) chart.y_least = metric.range.low;
+  if (std::isfinite(metric.range.high)) chart.y_most = metric.range.high;
 }
 
 void set_level(LineChart& chart, const std::optional<MetricSummary>& unpruned) {

@@ -20,7 +20,7 @@ LineSeries line_of(const std::string& label, std::span<const PointGroup> points,
 std::string what_is_measured(const Record& record, const PointGroup& point, const std::string& metric);
 
 /// Where a metric ends.
-void set_limits(LineChart& chart, const std::string& metric);
+void set_limits(LineChart& chart, const MetricInfo& metric);
 
 /// The unpruned model's value as a horizontal line, where there is one.
 void set_level(LineChart& chart, const std::optional<MetricSummary>& unpruned);

@@ -60,8 +60,7 @@ WithinLimit within(const Drops& drops, double limit) {
 }  // namespace
 
 std::vector<DropLimit> drop_limits(const Record& record, const Sweep& sweep, const std::string& metric) {
-  const MetricInfo* info = find_metric(metric);
-  if (info != nullptr && info->range.high == 1) return {{0.01, "0.01"}, {0.02, "0.02"}, {0.05, "0.05"}};
+  if (metric_info(record, metric).range.high == 1) return {{0.01, "0.01"}, {0.02, "0.02"}, {0.05, "0.05"}};
   std::vector<DropLimit> limits;
   const std::optional<MetricSummary> summary = base_metric(record, metric, sweep.any().at_step);
   if (!summary || !std::isfinite(summary->estimate.value)) return limits;

@@ -69,7 +69,7 @@ std::optional<MetricSummary> summarize(const Record& record, const std::vector<c
     summary.difference = of_first.difference;
     return summary;
   }
-  const MetricInfo info = metric_info_or_unbounded(summary.name);
+  const MetricInfo info = metric_info(record, summary.name);
   summary.parts = over_values.crossed();
   summary.estimate = crossed_estimate(*summary.parts, info);
   summary.estimate.n = of_first.estimate.n;
@@ -184,12 +184,15 @@ std::string headline_metric(const Record& record) {
   return base && !base->metrics.empty() ? base->metrics.front().name : "";
 }
 
+MetricInfo metric_info(const Record& record, const std::string& metric) {
+  if (record.facts)
+    for (const MetricFact& fact : record.facts->metrics)
+      if (fact.name == metric) return fact;
+  return {.name = metric};
+}
+
 bool higher_is_better(const Record& record, const std::string& metric) {
-  if (!record.facts) return true;
-  for (const MetricFact& fact : record.facts->metrics) {
-    if (fact.name == metric) return fact.higher_is_better;
-  }
-  return true;
+  return metric_info(record, metric).higher_is_better;
 }
 
 std::string sensitivity_unit(const PointSpec& spec) {

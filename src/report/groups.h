@@ -80,10 +80,12 @@ bool is_random(const Record& record, const std::string& method);
 std::vector<int64_t> recorded_seeds(const Record& record);
 /// The metric that tables and plots show: the first asked for. Empty while nothing is known of the task.
 std::string headline_metric(const Record& record);
-/// True where facts are missing.
+/// As recorded; where it is not, better when higher, with a range that ends nowhere.
+MetricInfo metric_info(const Record& record, const std::string& metric);
 bool higher_is_better(const Record& record, const std::string& metric);
 
-/// What a sensitivity point is about: a head, "encoder.L3.H2", a block, "encoder.L3", or a kind, "encoder".
+/// What a sensitivity point is about: a head, "encoder.L3.H2", a group, "encoder.L3.G1", a block, "encoder.L3", or a
+/// kind, "encoder".
 std::string sensitivity_unit(const PointSpec& spec);
 
 /// The unpruned model over all seeds, after `at_step` training steps where that is given; nothing while no seed has it.

@@ -60,7 +60,7 @@ std::vector<MethodPair> method_pairs(const Record& record, const Sweep& sweep, c
         if (other == nullptr || removed == 0 || removed == first.heads_total) continue;
         const auto one = repetitions_of(record, point, metric), two = repetitions_of(record, *other, metric);
         if (!one || !two) continue;
-        const auto difference = difference_of(*one, *two, metric_info_or_unbounded(metric));
+        const auto difference = difference_of(*one, *two, metric_info(record, metric));
         if (!difference) continue;
         pairs.push_back({.method_a = sweep.curves[a].method,
                          .method_b = sweep.curves[b].method,

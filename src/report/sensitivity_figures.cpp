@@ -26,7 +26,7 @@ Panel start_panel(const Record& record, const PointGroup& point, const std::stri
   panel.chart.y_label = what_is_measured(record, point, metric);
   panel.chart.x_label = fmt::format("heads of the {} removed (%)", spec.layer ? "block" : "kind");
   panel.chart.x_range = {0, 100};
-  set_limits(panel.chart, metric);
+  set_limits(panel.chart, metric_info(record, metric));
   set_level(panel.chart, base_metric(record, metric));
   return panel;
 }

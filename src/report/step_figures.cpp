@@ -50,7 +50,7 @@ LineChart start_chart(const Family& family, const std::string& y_label) {
 
 Svg values_panel(const Record& record, const Family& family, const std::string& metric) {
   LineChart chart = start_chart(family, what_is_measured(record, family.front()->points.front(), metric));
-  set_limits(chart, metric);
+  set_limits(chart, metric_info(record, metric));
   for (const CurveGroup* curve : family) chart.series.push_back(line_of(step_label(*curve), curve->points, metric));
   return draw_line_chart(chart);
 }

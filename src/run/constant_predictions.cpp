@@ -1,18 +1,11 @@
 #include "run/constant_predictions.h"
 
 #include "core/text.h"
-#include "task/constant.h"
+#include "metric/constant.h"
 
 namespace headprune {
 
 namespace {
-
-std::vector<std::string> hollow_metrics(const Task& task) {
-  std::vector<std::string> names;
-  for (const MetricInfo& metric : task.metrics())
-    if (needs_different_predictions(metric.name)) names.push_back(metric.name);
-  return names;
-}
 
 std::string named(const Dataset& dataset, const std::string& prediction) {
   if (dataset.kind != DataKind::labelled) return prediction;
@@ -24,7 +17,7 @@ std::string named(const Dataset& dataset, const std::string& prediction) {
 void warn_of_constant_predictions(Workspace& workspace, const PointSpec& spec, const Outcomes& outcomes) {
   const std::optional<std::string> prediction = constant_prediction(outcomes);
   if (!prediction) return;
-  const std::vector<std::string> hollow = hollow_metrics(*workspace.task);
+  const std::vector<std::string> hollow = workspace.task->hollow_metrics();
   const std::string meaning = hollow.empty()
                                   ? ""
                                   : fmt::format(": {} (0, or what guessing gives) {} nothing there",

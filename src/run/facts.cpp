@@ -50,8 +50,7 @@ RunFacts run_facts(const Experiment& experiment, const Dataset& dataset) {
   const std::map<std::string, std::string> signatures = task->signatures();
   for (const MetricInfo& metric : task->metrics()) {
     const auto signature = signatures.find(metric.name);
-    facts.metrics.push_back(
-        {metric.name, metric.higher_is_better, signature == signatures.end() ? "" : signature->second});
+    facts.metrics.push_back({metric, signature == signatures.end() ? "" : signature->second});
   }
   facts.model = experiment.model.name();
   facts.model_args = options_line(model_description(experiment));

@@ -6,11 +6,11 @@
 #include "core/log.h"
 #include "core/random.h"
 #include "core/stop.h"
+#include "metric/metric.h"
 #include "run/constant_predictions.h"
 #include "run/measure.h"
 #include "run/rules.h"
 #include "run/save_model.h"
-#include "task/metrics.h"
 #include "train/trainer.h"
 
 namespace headprune {

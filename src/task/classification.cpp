@@ -4,24 +4,14 @@
 #include "core/error.h"
 #include "core/text.h"
 #include "task/losses.h"
-#include "task/metrics.h"
+#include "task/task.h"
 
 namespace headprune {
-
-enum class ClassificationMetric { accuracy, loss, f1, matthews };
-template <>
-struct EnumNames<ClassificationMetric> {
-  static constexpr std::pair<const char*, ClassificationMetric> names[] = {
-      {"accuracy", ClassificationMetric::accuracy},
-      {"loss", ClassificationMetric::loss},
-      {"f1", ClassificationMetric::f1},
-      {"matthews", ClassificationMetric::matthews}};
-};
 
 class Classification : public Task {
  public:
   struct Options {
-    std::vector<ClassificationMetric> metrics = {ClassificationMetric::accuracy, ClassificationMetric::loss};
+    std::vector<MetricOf<DataKind::labelled>> metrics = {"accuracy", "loss"};
     std::optional<std::string> positive_label;
 
     template <class V>
@@ -37,10 +27,11 @@ class Classification : public Task {
     CrossProblems problems() const { return repeated_metrics(metrics); }
   };
 
-  explicit Classification(Options options) : options_(std::move(options)) {}
+  explicit Classification(Options options) : Task(measured_metrics(options.metrics)), options_(std::move(options)) {}
   DataKind data_kind() const override { return DataKind::labelled; }
 
   void prepare(const Dataset& dataset) override {
+    Task::prepare(dataset);
     labels_ = dataset.labels;
     if (!options_.positive_label) return;
     const auto found = std::find(labels_.begin(), labels_.end(), *options_.positive_label);
@@ -51,19 +42,11 @@ class Classification : public Task {
   }
 
   std::map<std::string, std::string> signatures() const override {
-    const bool measured =
-        std::find(options_.metrics.begin(), options_.metrics.end(), ClassificationMetric::f1) != options_.metrics.end();
-    if (!measured || labels_.empty()) return {};
+    if (!measures("f1") || labels_.empty()) return {};
     if (labels_.size() != 2) return {{"f1", fmt::format("unweighted mean over {} labels (macro)", labels_.size())}};
     return {
         {"f1", fmt::format("of the label '{}'{}", labels_[static_cast<size_t>(positive_)],
                            options_.positive_label ? "" : ", the second of two (task.positive_label names another)")}};
-  }
-
-  std::vector<MetricInfo> metrics() const override {
-    std::vector<MetricInfo> all;
-    for (const ClassificationMetric metric : options_.metrics) all.push_back(metric_info(enum_name(metric)));
-    return all;
   }
 
   torch::Tensor example_losses(const torch::Tensor& values, const Batch& batch) const override {
@@ -91,43 +74,10 @@ class Classification : public Task {
     return all;
   }
 
-  std::vector<MetricResult> evaluate(const MetricInput& input) const override {
-    std::vector<MetricResult> results;
-    for (const ClassificationMetric metric : options_.metrics) results.push_back(evaluate_one(metric, input));
-    return results;
-  }
-
-  double choice_value(const Outcomes& all) const override {
-    switch (options_.metrics.front()) {
-      case ClassificationMetric::accuracy:
-        return accuracy_value(all);
-      case ClassificationMetric::loss:
-        return metric_value(loss_metric, all);
-      case ClassificationMetric::f1:
-        return metric_value(f1_metric, all);
-      default:
-        return metric_value(matthews_metric, all);
-    }
-  }
-
  private:
-  MetricResult evaluate_one(ClassificationMetric metric, const MetricInput& input) const {
-    switch (metric) {
-      case ClassificationMetric::accuracy:
-        return accuracy(input);
-      case ClassificationMetric::loss:
-        return mean_loss("loss", input, bootstrap_);
-      case ClassificationMetric::f1:
-        return resampled_metric("f1", f1_metric, input, bootstrap_);
-      default:
-        return resampled_metric("matthews", matthews_metric, input, bootstrap_);
-    }
-  }
-
   Options options_;
   std::vector<std::string> labels_;
   int64_t positive_ = 1;
-  SharedBootstrap bootstrap_;
 };
 
 namespace {

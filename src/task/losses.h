@@ -19,6 +19,7 @@ torch::Tensor squared_errors(const torch::Tensor& values, const torch::Tensor& n
 /// A task whose batches have targets at positions: the loss of logits [B, T, vocabulary].
 class TokenTask : public Task {
  public:
+  using Task::Task;
   torch::Tensor example_losses(const torch::Tensor& values, const Batch& batch) const override;  // [B]
   torch::Tensor training_loss(const torch::Tensor& values, const Batch& batch, double label_smoothing) const override;
   /// Loss and weight of each example.

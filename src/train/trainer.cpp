@@ -33,15 +33,6 @@ std::string examples_text(const std::vector<int64_t>& examples) {
 /// "nan" of either sign, "inf" or "-inf".
 std::string nonfinite_text(double value) { return std::isnan(value) ? "nan" : fmt::format("{}", value); }
 
-double mean_loss(const Outcomes& outcomes) {
-  double sum = 0, weight = 0;
-  for (const Outcome& outcome : outcomes) {
-    sum += outcome.loss * outcome.weight;
-    weight += outcome.weight;
-  }
-  return sum / weight;
-}
-
 class Trainer {
  public:
   explicit Trainer(const TrainRequest& request);
@@ -205,7 +196,7 @@ void Trainer::evaluate() {
     throw;
   }
   const double headline = request_.task.choice_value(outcomes);
-  const double loss = mean_loss(outcomes);
+  const double loss = loss_value(outcomes);
   state_.forward += std::ssize(select_);
   state_.evaluated_step = state_.global_step;
   changed_ = true;

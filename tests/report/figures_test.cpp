@@ -123,12 +123,13 @@ TEST_CASE("kinds are lines of one panel, blocks those of a panel a kind", "[figu
   CHECK(times(layers, "<polyline") == 6);
 }
 
-TEST_CASE("axes of BLEU and chrF end at 0 and 100", "[figures]") {
-  for (const char* metric : {"bleu", "chrf"}) {
-    LineChart chart;
-    set_limits(chart, metric);
-    CHECK((chart.y_least == 0.0 && chart.y_most == 100.0));
-  }
+TEST_CASE("an axis ends where the metric's range does", "[figures]") {
+  LineChart chart;
+  set_limits(chart, {.name = "bleu", .range = {0, 100}});
+  CHECK((chart.y_least == 0.0 && chart.y_most == 100.0));
+  LineChart open;
+  set_limits(open, {.name = "loss", .higher_is_better = false, .range = {.low = 0}});
+  CHECK((open.y_least == 0.0 && !open.y_most));
 }
 
 TEST_CASE("a line goes where its numbers are", "[figures]") {

@@ -19,7 +19,7 @@ RunFacts facts() {
   RunFacts facts;
   facts.task = "toy";
   facts.task_type = "classification";
-  facts.metrics = {{"accuracy", true}, {"loss", false}};
+  facts.metrics = {accuracy_fact(), loss_fact()};
   facts.model = "encoder";
   facts.model_args = "d_model=8,layers=2,heads=2";
   facts.blocks = {{kFirst, {0, 1}}, {kSecond, {0, 1}}};
@@ -110,6 +110,9 @@ void add_seed(Record& record, int64_t seed, double base) {
 }
 
 }  // namespace
+
+MetricFact accuracy_fact() { return {{.name = "accuracy", .range = {0, 1}, .proportion = true}, ""}; }
+MetricFact loss_fact() { return {{.name = "loss", .higher_is_better = false, .range = {.low = 0}}, ""}; }
 
 PointSpec sweep_spec(int64_t seed, const std::string& method, int64_t draw, int64_t removed) {
   PointSpec spec;

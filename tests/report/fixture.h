@@ -9,6 +9,8 @@
 
 namespace headprune::testing {
 
+MetricFact accuracy_fact();
+MetricFact loss_fact();
 /// Spec of a point of a sweep "one_shot" over all heads.
 PointSpec sweep_spec(int64_t seed, const std::string& method, int64_t draw, int64_t removed);
 /// Accuracy with a normal interval of +-0.02 over 100 examples and loss without any uncertainty; accuracy has a paired

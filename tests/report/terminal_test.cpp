@@ -86,7 +86,7 @@ TEST_CASE("a record without anything still gives a summary", "[terminal]") {
 
 TEST_CASE("for a metric where lower is better the sign is explained the other way round", "[terminal]") {
   Record record = one_seed();
-  record.facts->metrics = {{"loss", false}, {"accuracy", true}};
+  record.facts->metrics = {loss_fact(), accuracy_fact()};
   const std::string text = sensitivity_text(record, {80, false, ""});
   CHECK_THAT(text, ContainsSubstring("Positive numbers: loss rises without these heads"));
   CHECK_THAT(text, ContainsSubstring("No test was possible, so nothing is starred."));

@@ -11,6 +11,9 @@ using namespace headprune;
 
 namespace {
 
+const MetricInfo kAccuracy{.name = "accuracy", .range = {0, 1}, .proportion = true};
+const MetricInfo kLoss{.name = "loss", .higher_is_better = false, .range = {.low = 0}};
+
 using Table = std::vector<std::vector<float>>;
 
 std::vector<std::span<const float>> rows(const Table& table) { return {table.begin(), table.end()}; }
@@ -51,11 +54,11 @@ TEST_CASE("seeds and examples each have their part of the variance", "[stats]") 
   CHECK(of.value == Approx(0.65).epsilon(1e-12));
   CHECK(of.repetition_variance == Approx(0.000833333333333333).epsilon(1e-6));
   CHECK(of.example_variance == Approx(0.00324561403508772).epsilon(1e-6));
-  const Estimate estimate = crossed_estimate(of, metric_info("accuracy"));
+  const Estimate estimate = crossed_estimate(of, kAccuracy);
   CHECK(estimate.ci95.value()[0] == Approx(0.4778211014293891).epsilon(1e-6));
   CHECK(estimate.ci95.value()[1] == Approx(0.7955776488490756).epsilon(1e-6));
   CHECK(estimate.interval == "crossed");
-  const Estimate loss = crossed_estimate(crossed(means(losses(0)), rows(losses(0))), metric_info("loss"));
+  const Estimate loss = crossed_estimate(crossed(means(losses(0)), rows(losses(0))), kLoss);
   CHECK(loss.value == Approx(0.906875).epsilon(1e-6));
   CHECK(loss.ci95.value()[0] == Approx(0.7144406417843396).epsilon(1e-5));
   CHECK(loss.ci95.value()[1] == Approx(1.1231689555244804).epsilon(1e-5));
@@ -63,7 +66,7 @@ TEST_CASE("seeds and examples each have their part of the variance", "[stats]") 
 
 TEST_CASE("differences are tested under both sources", "[stats]") {
   const Table deltas = losses(0.8);
-  const Difference difference = crossed_difference(crossed(means(deltas), rows(deltas)), metric_info("loss"));
+  const Difference difference = crossed_difference(crossed(means(deltas), rows(deltas)), kLoss);
   CHECK(difference.delta == Approx(0.106875).epsilon(1e-5));
   CHECK(difference.ci95.value()[0] == Approx(-0.10941895552448049).epsilon(1e-4));
   CHECK(difference.ci95.value()[1] == Approx(0.3231689555244804).epsilon(1e-4));
@@ -74,14 +77,14 @@ TEST_CASE("differences are tested under both sources", "[stats]") {
 TEST_CASE("seeds that agree are as sure as one of them, not surer", "[stats]") {
   for (const float right : {0.0F, 1.0F}) {
     const Table same(3, std::vector<float>(1000, right));
-    const Estimate estimate = crossed_estimate(crossed(means(same), rows(same)), metric_info("accuracy"));
+    const Estimate estimate = crossed_estimate(crossed(means(same), rows(same)), kAccuracy);
     const Estimate one = wilson(right > 0 ? 1000 : 0, 1000);
     const double width = estimate.ci95.value()[1] - estimate.ci95.value()[0];
     CHECK(width >= one.ci95.value()[1] - one.ci95.value()[0] - 1e-12);
     CHECK((estimate.ci95.value()[0] >= 0 && estimate.ci95.value()[1] <= 1));
   }
   const Table nothing(2, std::vector<float>(60, 0));
-  const Difference difference = crossed_difference(crossed(means(nothing), rows(nothing)), metric_info("accuracy"));
+  const Difference difference = crossed_difference(crossed(means(nothing), rows(nothing)), kAccuracy);
   CHECK(difference.p.value() == 1.0);
   CHECK(difference.ci95.value()[0] < -0.01);
   CHECK(difference.ci95.value()[1] > 0.01);
@@ -89,11 +92,11 @@ TEST_CASE("seeds that agree are as sure as one of them, not surer", "[stats]") {
 
 TEST_CASE("an interval over two or three seeds stays in the metric's range", "[stats]") {
   const std::vector<double> far = {0.98, 0.63};
-  for (const char* metric : {"accuracy", "f1", "matthews", "loss", "bleu"}) {
-    const MetricInfo& info = metric_info(metric);
+  const MetricInfo matthews{.name = "matthews", .range = {-1, 1}}, bleu{.name = "bleu", .range = {0, 100}};
+  for (const MetricInfo& info : {kAccuracy, kLoss, matthews, bleu}) {
     for (const Estimate& estimate : {crossed_estimate(crossed(far, {}), info),
                                      crossed_estimate(crossed(std::vector<double>{1, 0.2, 0.9}, {}), info)}) {
-      INFO(metric);
+      INFO(info.name);
       CHECK(estimate.ci95.value()[0] >= info.range.low);
       CHECK(estimate.ci95.value()[1] <= info.range.high);
       CHECK(estimate.ci95.value()[0] < estimate.value);
@@ -110,8 +113,8 @@ TEST_CASE("one seed has the variance of its examples, and a single value none", 
   CHECK(of.example_variance == Approx(0.65 * 0.35 / 19).epsilon(0.2));
   CHECK(of.half_width(0.05) == Approx(2.093024054408263 * std::sqrt(of.example_variance)));  // t of 19
   const Crossed nothing = crossed(std::vector<double>{0.7}, {});
-  CHECK_FALSE(crossed_estimate(nothing, metric_info("accuracy")).ci95);
-  CHECK_FALSE(crossed_difference(nothing, metric_info("accuracy")).p);
+  CHECK_FALSE(crossed_estimate(nothing, kAccuracy).ci95);
+  CHECK_FALSE(crossed_difference(nothing, kAccuracy).p);
   CHECK_THROWS_AS(crossed({}, {}), std::invalid_argument);
   CHECK_THROWS_AS(crossed(std::vector<double>{1, 2}, rows(one)), std::invalid_argument);
 }

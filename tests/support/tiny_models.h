@@ -66,6 +66,7 @@ class TinyTask : public Task {
     if (headlines.empty()) return {{.name = "loss", .higher_is_better = false}};
     return {{.name = "accuracy", .higher_is_better = true}};
   }
+  MetricInfo chosen_by() const override { return metrics().front(); }
   torch::Tensor example_losses(const torch::Tensor& values, const Batch& batch) const override {
     return at::cross_entropy_loss(values, batch.labels, {}, at::Reduction::None);  // [B]
   }

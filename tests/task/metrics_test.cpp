@@ -1,9 +1,8 @@
-#include "task/metrics.h"
-
 #include <cmath>
 
 #include "config/load.h"
 #include "support/catch_torch.h"
+#include "task/task.h"
 
 using namespace headprune;
 

@@ -5,7 +5,7 @@
 #include "config/load.h"
 #include "support/catch_torch.h"
 #include "task/losses.h"
-#include "task/metrics.h"
+#include "task/task.h"
 
 using namespace headprune;
 

@@ -2,11 +2,11 @@
 #include "config/load.h"
 #include "core/random.h"
 #include "data/translation_tokenizer.h"
+#include "metric/bleu.h"
+#include "metric/ngrams.h"
 #include "model/support.h"
-#include "task/bleu.h"
 #include "task/mask_evaluator.h"
-#include "task/metrics.h"
-#include "task/ngrams.h"
+#include "task/task.h"
 
 using namespace headprune;
 using namespace headprune::testing;

@@ -1,10 +1,11 @@
-#include "task/bleu.h"
+#include "metric/bleu.h"
 
 #include <cmath>
 #include <map>
 #include <utility>
 
-#include "task/ngrams.h"
+#include "metric/ngrams.h"
+#include "metric/text_metric.h"
 
 namespace headprune {
 
@@ -127,5 +128,22 @@ double bleu_of(std::span<const double> sums) {
   const double brevity = ours < wanted ? std::exp(1 - wanted / ours) : 1;
   return brevity * std::exp(logarithms / kBleuOrder);
 }
+
+namespace {
+
+class Bleu final : public TextMetric {
+ public:
+  explicit Bleu(Options) {}
+  std::string signature() const override { return std::string(kBleuSignature); }
+
+ protected:
+  ExampleMetric of_corpus(const Outcomes& outcomes) const override {
+    return of_text_statistics(outcomes, bleu_statistics, bleu_of);
+  }
+};
+
+const Register<Metric, Bleu> register_bleu{"bleu", "corpus BLEU as sacreBLEU computes it"};
+
+}  // namespace
 
 }  // namespace headprune

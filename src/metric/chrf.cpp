@@ -1,9 +1,10 @@
-#include "task/chrf.h"
+#include "metric/chrf.h"
 
 #include <vector>
 
 #include "data/unicode.h"
-#include "task/ngrams.h"
+#include "metric/ngrams.h"
+#include "metric/text_metric.h"
 
 namespace headprune {
 
@@ -47,5 +48,22 @@ double chrf_of(std::span<const double> sums) {
   recall /= orders;
   return 100 * (1 + kBetaSquared) * precision * recall / (kBetaSquared * precision + recall);
 }
+
+namespace {
+
+class Chrf final : public TextMetric {
+ public:
+  explicit Chrf(Options) {}
+  std::string signature() const override { return std::string(kChrfSignature); }
+
+ protected:
+  ExampleMetric of_corpus(const Outcomes& outcomes) const override {
+    return of_text_statistics(outcomes, chrf_statistics, chrf_of);
+  }
+};
+
+const Register<Metric, Chrf> register_chrf{"chrf", "corpus chrF as sacreBLEU computes it"};
+
+}  // namespace
 
 }  // namespace headprune

@@ -1,7 +1,6 @@
-#include "task/constant.h"
+#include "metric/constant.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "core/json.h"
@@ -29,11 +28,6 @@ std::optional<std::string> constant_prediction(const Outcomes& outcomes) {
   if (first.target < 0 || first.predicted < 0) return std::nullopt;
   if (!all([&](const Outcome& one) { return one.predicted == first.predicted; })) return std::nullopt;
   return std::to_string(first.predicted);
-}
-
-bool needs_different_predictions(const std::string& metric) {
-  constexpr std::array kMetrics = {"f1", "matthews", "pearson", "spearman", "bleu", "chrf"};
-  return std::find(kMetrics.begin(), kMetrics.end(), metric) != kMetrics.end();
 }
 
 }  // namespace headprune

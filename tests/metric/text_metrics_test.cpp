@@ -6,10 +6,10 @@
 #include "core/hash.h"
 #include "core/json.h"
 #include "core/text.h"
+#include "metric/bleu.h"
+#include "metric/chrf.h"
+#include "metric/ngrams.h"
 #include "support/catch_torch.h"
-#include "task/bleu.h"
-#include "task/chrf.h"
-#include "task/ngrams.h"
 
 using namespace headprune;
 

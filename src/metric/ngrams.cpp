@@ -1,4 +1,4 @@
-#include "task/ngrams.h"
+#include "metric/ngrams.h"
 
 #include <algorithm>
 
