@@ -64,6 +64,23 @@ std::vector<HeadId> all_heads(const Blocks& blocks) {
   return result;
 }
 
+std::string unit_text(const HeadId& unit, HeadUnit of) {
+  if (of == HeadUnit::query) return "head " + to_string(unit);
+  return fmt::format("group {}.G{}", to_string(unit.block), unit.head);
+}
+
+Blocks in_units(const Blocks& blocks, HeadUnit unit) {
+  if (unit == HeadUnit::query) return blocks;
+  Blocks groups;
+  for (const BlockHeads& block : blocks) {
+    BlockHeads& of_groups = groups.emplace_back(BlockHeads{.id = block.id, .heads = {}});
+    for (const int64_t head : block.heads)  // ascending, so the heads of a group stand together
+      if (of_groups.heads.empty() || of_groups.heads.back() != block.group_of(head))
+        of_groups.heads.push_back(block.group_of(head));
+  }
+  return groups;
+}
+
 HeadSet::HeadSet(const std::vector<HeadId>& heads) {
   for (const auto& head : heads) insert(head);
 }
@@ -72,6 +89,13 @@ void HeadSet::insert(const HeadId& head) {
   auto& in = removed_[head.block];
   const auto place = std::lower_bound(in.begin(), in.end(), head.head);
   if (place == in.end() || *place != head.head) in.insert(place, head.head);
+}
+
+void HeadSet::erase(const HeadId& head) {
+  const auto in = removed_.find(head.block);
+  if (in == removed_.end()) return;
+  std::erase(in->second, head.head);
+  if (in->second.empty()) removed_.erase(in);
 }
 
 bool HeadSet::contains(const HeadId& head) const {
@@ -125,6 +149,26 @@ HeadSet HeadSet::from_json(const Json& json) {
     }
   }
   return set;
+}
+
+HeadSet heads_of_units(const HeadSet& units, const Blocks& blocks, HeadUnit unit) {
+  if (unit == HeadUnit::query) return units;
+  HeadSet heads;
+  for (const BlockHeads& block : blocks)
+    for (const int64_t head : block.heads)
+      if (units.contains({block.id, block.group_of(head)})) heads.insert({block.id, head});
+  return heads;
+}
+
+HeadSet units_without(const HeadSet& removed, const Blocks& blocks, HeadUnit unit) {
+  if (unit == HeadUnit::query) return removed;
+  HeadSet gone;
+  for (const BlockHeads& block : in_units(blocks, unit))
+    for (const int64_t group : block.heads) gone.insert({block.id, group});
+  for (const BlockHeads& block : blocks)
+    for (const int64_t head : block.heads)
+      if (!removed.contains({block.id, head})) gone.erase({block.id, block.group_of(head)});
+  return gone;
 }
 
 std::string mask_sha256(const Blocks& blocks, const HeadSet& removed) {

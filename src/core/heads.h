@@ -34,10 +34,18 @@ struct HeadId {
 };
 std::string to_string(const HeadId& head);
 
+/// What is scored, ranked and removed as one: a head, or the heads that read the keys and values of one group.
+enum class HeadUnit { query, group };
+/// "head encoder.L3.H7", "group encoder.L3.G2".
+std::string unit_text(const HeadId& unit, HeadUnit of);
+
 /// The original head ids that a block has (or had, in an intact model): ascending, maybe none.
 struct BlockHeads {
   BlockId id;
   std::vector<int64_t> heads;
+  int64_t heads_per_group = 1;  // of the intact block: head h reads group h div that (Ainslie et al. 2023)
+
+  int64_t group_of(int64_t head) const { return head / heads_per_group; }
 
   int64_t count() const { return static_cast<int64_t>(heads.size()); }
   bool operator==(const BlockHeads&) const = default;
@@ -46,6 +54,8 @@ struct BlockHeads {
 /// A model's attention modules in the order kind, then layer.
 using Blocks = std::vector<BlockHeads>;
 std::vector<HeadId> all_heads(const Blocks& blocks);
+/// With units in the place of heads: under `group` a block has the ids of the groups that some head of it reads.
+Blocks in_units(const Blocks& blocks, HeadUnit unit);
 
 /// A set of removed heads; its complement within the model's blocks is the mask.
 class HeadSet {
@@ -53,6 +63,7 @@ class HeadSet {
   HeadSet() = default;
   explicit HeadSet(const std::vector<HeadId>& heads);
   void insert(const HeadId& head);
+  void erase(const HeadId& head);
   bool contains(const HeadId& head) const;
   int64_t size() const;
   bool empty() const { return removed_.empty(); }
@@ -69,6 +80,11 @@ class HeadSet {
  private:
   std::map<BlockId, std::vector<int64_t>> removed_;  // sorted; no empty entries
 };
+
+/// The heads present of these units.
+HeadSet heads_of_units(const HeadSet& units, const Blocks& blocks, HeadUnit unit);
+/// The units of which no head present is left without `removed`.
+HeadSet units_without(const HeadSet& removed, const Blocks& blocks, HeadUnit unit);
 
 /// SHA-256 of one line per block of the intact model, "encoder.L0 1011\n", 1 = kept (docs/formats.md section 1).
 std::string mask_sha256(const Blocks& blocks, const HeadSet& removed);

@@ -171,8 +171,14 @@ AttentionCost Attention::cost(int64_t keys, const std::vector<int64_t>& without)
   const std::vector<int64_t> left = entries(heads_, kept_positions(heads_, without));
   const auto H = std::ssize(left), G = std::ssize(groups_of(left));
   const int64_t rows = H * key_width() + G * (key_width() + value_width()), columns = H * value_width();
-  return {.params = d_model() * (rows + columns) + (config_.bias ? rows : 0),
-          .flops_per_token = 2 * d_model() * (rows + columns) + 2 * keys * H * (key_width() + value_width())};
+  return {
+      .params = d_model() * (rows + columns) + (config_.bias ? rows : 0),
+      .flops_per_token = 2 * d_model() * (rows + columns) + 2 * keys * H * (key_width() + value_width()),
+      .cache_bytes_per_token = G * (key_width() + value_width()) * static_cast<int64_t>(key_->weight.element_size())};
+}
+
+BlockHeads heads_present(const BlockId& id, const Attention& attention) {
+  return {.id = id, .heads = attention.heads(), .heads_per_group = attention.heads_per_group()};
 }
 
 }  // namespace headprune

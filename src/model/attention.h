@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "core/heads.h"
 #include "model/norm.h"
 #include "model/pattern.h"
 #include "model/projection.h"
@@ -23,7 +24,8 @@ struct HeadLayout {
   int64_t key_width = 1;    // Dk
   int64_t value_width = 1;  // Dv
 
-  int64_t group_of(int64_t head) const { return head / (heads / groups); }
+  int64_t heads_per_group() const { return heads / groups; }
+  int64_t group_of(int64_t head) const { return head / heads_per_group(); }
 };
 
 struct AttentionConfig {
@@ -50,7 +52,8 @@ struct HeadContexts {
 /// What heads cost, the output bias aside.
 struct AttentionCost {
   int64_t params = 0;
-  int64_t flops_per_token = 0;  // multiply-adds x 2
+  int64_t flops_per_token = 0;        // multiply-adds x 2
+  int64_t cache_bytes_per_token = 0;  // keys and values of one token, in the type of the weights
 };
 
 class Attention : public torch::nn::Module {
@@ -74,6 +77,7 @@ class Attention : public torch::nn::Module {
 
   /// Original ids of the heads present, ascending; row i of a [H] tensor is head heads()[i].
   const std::vector<int64_t>& heads() const { return heads_; }
+  int64_t heads_per_group() const { return config_.layout.heads_per_group(); }
   /// Original ids of the groups that some head present reads, ascending.
   const std::vector<int64_t>& groups() const { return groups_; }
   /// Deletes rows of the query and columns of the output projection, and rows of key and value of groups that nobody
@@ -108,5 +112,8 @@ class Attention : public torch::nn::Module {
   std::shared_ptr<Projection> query_, key_, value_, output_;
   std::shared_ptr<Norm> query_norm_, key_norm_;  // null without
 };
+
+/// What Model::blocks() says of a block.
+BlockHeads heads_present(const BlockId& id, const Attention& attention);
 
 }  // namespace headprune

@@ -102,7 +102,7 @@ Attention& EncoderDecoder::attention(size_t index) {
 Blocks EncoderDecoder::blocks() const {
   Blocks blocks;
   const auto add = [&](Kind kind, size_t layer, const Attention& attention) {
-    blocks.push_back({{kind, static_cast<int64_t>(layer)}, attention.heads()});
+    blocks.push_back(heads_present({kind, static_cast<int64_t>(layer)}, attention));
   };
   for (size_t layer = 0; layer < encoder_.size(); ++layer) add(Kind::encoder, layer, encoder_[layer]->attention());
   for (size_t layer = 0; layer < decoder_.size(); ++layer) add(Kind::decoder, layer, decoder_[layer]->self());

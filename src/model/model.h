@@ -65,6 +65,7 @@ struct TextLengths {
 };
 
 class Attention;       // model/attention.h
+class Pattern;         // model/pattern.h
 class SequenceWriter;  // model/writer.h
 
 class Model : public torch::nn::Module {
@@ -86,6 +87,8 @@ class Model : public torch::nn::Module {
   /// Whether only the first position of what block `index` gives can reach the prediction: the last block of a
   /// classifier that looks there.
   virtual bool first_position_only(size_t /*index*/) const { return false; }
+  /// Which keys the queries of block `index` may see, padding aside; null where that is every key.
+  virtual std::shared_ptr<const Pattern> pattern(size_t /*index*/) const { return nullptr; }
   /// The attention module of block `index` of blocks(), for scores that look at weights.
   virtual Attention& attention(size_t index) = 0;
   /// An independent deep copy (weights, heads, train/eval state).

@@ -23,7 +23,7 @@ Blocks Transformer::blocks() const {
   const Kind kind = classifies() ? Kind::encoder : Kind::decoder;
   Blocks blocks;
   for (size_t layer = 0; layer < blocks_.size(); ++layer)
-    blocks.push_back({{kind, static_cast<int64_t>(layer)}, blocks_[layer]->attention().heads()});
+    blocks.push_back(heads_present({kind, static_cast<int64_t>(layer)}, blocks_[layer]->attention()));
   return blocks;
 }
 

@@ -71,7 +71,8 @@ Blocks transformer_blocks(const TransformerConfig& config, const HeadSet& remove
   Blocks blocks;
   for (const auto& [kind, layers] : kind_layers(config)) {
     for (int64_t layer = 0; layer < layers; ++layer) {
-      BlockHeads& block = blocks.emplace_back(BlockHeads{.id = {kind, layer}, .heads = {}});
+      BlockHeads& block = blocks.emplace_back(
+          BlockHeads{.id = {kind, layer}, .heads = {}, .heads_per_group = config.layout().heads_per_group()});
       for (int64_t head = 0; head < config.heads; ++head)
         if (!removed.contains({block.id, head})) block.heads.push_back(head);
     }

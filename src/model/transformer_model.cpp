@@ -188,9 +188,13 @@ LayerConfig TransformerModel::layer_config(int64_t layer) const {
                   .order = config_.norm,
                   .dropout = config_.dropout};
   if (config_.head_norm) one.attention.head_norm = norm_config();
-  if (config_.architecture == Architecture::decoder)
-    one.pattern = config_.slides(layer) ? sliding_pattern(config_.window) : causal_pattern();
+  if (config_.architecture == Architecture::decoder) one.pattern = pattern_of({Kind::decoder, layer});
   return one;
+}
+
+std::shared_ptr<const Pattern> TransformerModel::pattern_of(const BlockId& block) const {
+  if (block.kind != Kind::decoder) return full_pattern();
+  return config_.slides(block.layer) ? sliding_pattern(config_.window) : causal_pattern();
 }
 
 EmbeddingConfig TransformerModel::embedding_config(int64_t vocabulary_size) const {

@@ -24,6 +24,7 @@ class TransformerModel : public Model {
   Paused pause(const Batch& batch, size_t block, const Paused* before = nullptr) override;
   ModelOutput resume(const Batch& batch, const Paused& paused, const PerBlock& gates) override;
   void remove_heads(const HeadSet& removed) override;
+  std::shared_ptr<const Pattern> pattern(size_t index) const override { return pattern_of(blocks().at(index).id); }
   std::shared_ptr<Model> copy() const override { return clone(); }
   std::shared_ptr<TransformerModel> clone() const;
   Json config() const override;
@@ -60,6 +61,7 @@ class TransformerModel : public Model {
   Stream trace(const Batch& batch, const HeadProbe& probe, HeadTrace& seen);
   EmbeddingConfig embedding_config(int64_t vocabulary_size) const;
   LayerConfig layer_config(int64_t layer) const;
+  std::shared_ptr<const Pattern> pattern_of(const BlockId& block) const;
   NormConfig norm_config() const { return {.type = config_.norm_type, .eps = config_.layer_norm_eps}; }
 
  private:

@@ -1,5 +1,5 @@
-// A block's heads but its best (Michel et al. 2019, section 3.3). Choosing the kept head and measuring it use different
-// splits, so that the number is not the luckiest of H.
+// A block's heads but its best, or its groups (Michel et al. 2019, section 3.3). Choosing the kept head and measuring
+// it use different splits, so that the number is not the luckiest of H.
 #include "prune/sensitivity.h"
 
 namespace headprune {
@@ -7,14 +7,18 @@ namespace {
 
 class AllButOne final : public PruneRule {
  public:
+  explicit AllButOne(HeadUnit unit) : unit_(unit) {}
+
   RulePlan plan(const RuleInput& input) const override {
     RulePlan plan;
     for (const BlockHeads& block : input.blocks) {
       if (block.heads.empty()) continue;
       Unit& unit = plan.units.emplace_back();
       unit.name = to_string(block.id);
-      unit.points = {block_point(Table::all_but_one, input.seed, block, block.count() - 1)};
-      unit.select_masks = block.count() > 1 ? block.count() : 0;
+      const BlockHeads units = in_units({block}, unit_).front();
+      const RankedUnits ranked({block}, unit_);  // groups of one size, so that the number is known before the choice
+      unit.points = {block_point(Table::all_but_one, input.seed, block, block.count() - ranked.heads_per_unit())};
+      unit.select_masks = units.count() > 1 ? units.count() : 0;
     }
     return plan;
   }
@@ -22,9 +26,10 @@ class AllButOne final : public PruneRule {
   void run(const Unit& unit, Model& model, RuleHost& host) const override {
     PlannedPoint point = unit.points.front();
     const BlockHeads block = block_of(point.spec, model.blocks());
-    if (block.heads.size() > 1) {
+    const BlockHeads units = in_units({block}, unit_).front();
+    if (units.heads.size() > 1) {
       std::vector<HeadSet> masks;
-      for (const int64_t head : block.heads) masks.push_back(other_heads(block, head));
+      for (const int64_t kept : units.heads) masks.push_back(other_heads(block, kept, unit_));
       const SelectValues select = host.select(masks);
       size_t best = 0;  // equal in both: the lower head
       for (size_t i = 1; i < select.values.size(); ++i) {
@@ -43,10 +48,12 @@ class AllButOne final : public PruneRule {
       if (to_string(block.id.kind) == spec.kind && block.id.layer == spec.layer) return block;
     throw std::logic_error("all_but_one: a unit of another model");
   }
+
+  HeadUnit unit_;
 };
 
 }  // namespace
 
-std::shared_ptr<const PruneRule> all_but_one() { return std::make_shared<AllButOne>(); }
+std::shared_ptr<const PruneRule> all_but_one(HeadUnit unit) { return std::make_shared<AllButOne>(unit); }
 
 }  // namespace headprune

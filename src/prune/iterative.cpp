@@ -80,7 +80,9 @@ class Iterative final : public PruneRule {
 
   /// A curve is one chain: what goes at a step depends on what went before.
   RulePlan plan(const RuleInput& input) const override {
-    const Steps steps = schedule(input.blocks);
+    const RankedUnits units = options_.units(input.blocks);
+    const OrderLimits limits = options_.limits(units);
+    const Steps steps = schedule(units);
     const auto removals = std::ssize(steps.targets);
     const bool trains = options_.fine_tune_steps > 0;
     RulePlan plan;
@@ -91,8 +93,8 @@ class Iterative final : public PruneRule {
       unit.scorings = passes_of(by, input.methods, std::max<int64_t>(0, removals - 1));
       unit.train_steps = removals * options_.fine_tune_steps;
       for (int64_t step = 0; step <= removals; ++step) {
-        const int64_t heads = step == 0 ? 0 : steps.targets[static_cast<size_t>(step - 1)].heads;
-        PlannedPoint point = sweep_point(input, options_.limits(), step, heads);
+        const int64_t gone = step == 0 ? 0 : steps.targets[static_cast<size_t>(step - 1)].heads;
+        PlannedPoint point = sweep_point(input, limits, step, gone);
         point.spec.method = by.method;
         point.spec.draw = by.draw;
         point.fine_tuned = trains && step > 0;
@@ -121,9 +123,10 @@ class Iterative final : public PruneRule {
     std::vector<std::string> messages;
   };
 
-  Steps schedule(const Blocks& blocks) const {
-    const OrderLimits limits = options_.limits();
-    const auto all = static_cast<double>(count_heads(blocks, limits.kinds));
+  Steps schedule(const RankedUnits& units) const {
+    const OrderLimits limits = options_.limits(units);
+    const Blocks& blocks = units.blocks();
+    const auto all = static_cast<double>(count_heads(blocks, limits.kinds) * units.heads_per_unit());
     const double reach = largest_fraction(blocks, limits), end = std::min(options_.until_fraction, reach);
     const double stride = options_.heads_per_step ? static_cast<double>(*options_.heads_per_step) / all
                                                   : options_.fraction_per_step.value_or(0.1);
@@ -140,18 +143,18 @@ class Iterative final : public PruneRule {
       gone = target.heads;
       steps.targets.push_back(std::move(target));
     };
-    // Steps smaller than half a head remove nothing and are passed over; the last one goes exactly to the end.
+    // Steps smaller than half a unit remove nothing and are passed over; the last one goes exactly to the end.
     for (int64_t s = 1; static_cast<double>(s) * stride < end; ++s) add(static_cast<double>(s) * stride);
     add(end);
     return steps;
   }
 
   void follow(const Unit& unit, Model& model, RuleHost& host) const {
-    const Blocks blocks = model.blocks();
-    const OrderLimits limits = options_.limits();
+    const RankedUnits units = options_.units(model.blocks());
+    const OrderLimits limits = options_.limits(units);
     const RankedBy by = ranked_by(unit);
     const std::string& sweep = unit.points.front().spec.sweep;
-    const std::vector<RemovalTarget> targets = schedule(blocks).targets;
+    const std::vector<RemovalTarget> targets = schedule(units).targets;
     host.evaluate(model, unit.points.front());
     HeadSet removed;
     int64_t forward = 0, backward = 0;
@@ -160,8 +163,11 @@ class Iterative final : public PruneRule {
           step == 1 ? host.intact_scores(by) : host.score_again(model, {by, removed, sweep, step});
       forward += scores.forward;
       backward += scores.backward;
-      const std::vector<HeadId> order = ascending_order(blocks, scores.values, removed, limits.kinds);
-      removed = choose_heads(order, blocks, limits, targets[static_cast<size_t>(step - 1)], removed);
+      const HeadSet gone = units.units(removed);
+      const std::vector<HeadId> order =
+          ascending_order(units.blocks(), units.values(scores.values, removed), gone, limits.kinds);
+      const RemovalTarget& target = targets[static_cast<size_t>(step - 1)];
+      removed = units.heads(choose_heads(order, units.blocks(), limits, target, gone));
       PlannedPoint point = unit.points[static_cast<size_t>(step)];
       if (point.fine_tuned) {
         const FineTuning how = fine_tuning(fmt::format("{}/{}-{}", sweep, by.method, by.draw), step);
@@ -189,7 +195,7 @@ class Iterative final : public PruneRule {
     unit.name = "control";
     unit.train_steps = removals * options_.fine_tune_steps;
     for (int64_t step = 1; step <= removals; ++step) {
-      unit.points.push_back(sweep_point(input, options_.limits(), step, 0));
+      unit.points.push_back(sweep_point(input, options_.limits(options_.units(input.blocks)), step, 0));
       unit.points.back().spec.control_steps = step * options_.fine_tune_steps;
       unit.points.back().fine_tuned = true;
     }

@@ -27,8 +27,9 @@ class OneShot final : public PruneRule {
   std::optional<int64_t> at_step() const override { return options_.at_step; }
 
   RulePlan plan(const RuleInput& input) const override {
-    const OrderLimits limits = options_.limits();
-    TargetList list = removal_targets(options_.fractions, input.blocks, limits);
+    const RankedUnits units = options_.units(input.blocks);
+    const OrderLimits limits = options_.limits(units);
+    TargetList list = removal_targets(options_.fractions, units.blocks(), limits);
     RulePlan plan;
     plan.messages = std::move(list.messages);
     for (const RankedBy& by : curves_of(input.methods)) {
@@ -45,17 +46,17 @@ class OneShot final : public PruneRule {
   }
 
   void run(const Unit& unit, Model& model, RuleHost& host) const override {
-    const Blocks blocks = model.blocks();
-    const OrderLimits limits = options_.limits();
+    const RankedUnits units = options_.units(model.blocks());
+    const OrderLimits limits = options_.limits(units);
     const RankedBy by = ranked_by(unit);
     const Importance scores = options_.at_step
                                   ? host.score_again(model, {by, HeadSet(), unit.points.front().spec.sweep, 0})
                                   : host.intact_scores(by);
-    const std::vector<HeadId> order = ascending_order(blocks, scores.values, {}, limits.kinds);
-    const std::vector<RemovalTarget> targets = removal_targets(options_.fractions, blocks, limits).targets;
+    const std::vector<HeadId> order = ascending_order(units.blocks(), units.values(scores.values), {}, limits.kinds);
+    const std::vector<RemovalTarget> targets = removal_targets(options_.fractions, units.blocks(), limits).targets;
     for (size_t i = 0; i < targets.size(); ++i) {
       PlannedPoint point = unit.points[i];
-      point.removed = choose_heads(order, blocks, limits, targets[i], {});
+      point.removed = units.heads(choose_heads(order, units.blocks(), limits, targets[i], {}));
       if (!point.removed.empty()) {  // the intact model needs no scores
         point.forward = scores.forward;
         point.backward = scores.backward;

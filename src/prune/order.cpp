@@ -16,8 +16,12 @@ bool may_go(const BlockId& block, const std::vector<Kind>& kinds) {
 
 /// Heads of a block that its limits let go.
 int64_t removable(const BlockHeads& block, const OrderLimits& limits) {
-  return may_go(block.id, limits.kinds) ? std::max<int64_t>(0, block.count() - limits.min_heads_per_layer) : 0;
+  // So many units that at least min_heads_per_layer heads stay.
+  const int64_t stay = (limits.min_heads_per_layer + limits.heads_per_unit - 1) / limits.heads_per_unit;
+  return may_go(block.id, limits.kinds) ? std::max<int64_t>(0, block.count() - stay) : 0;
 }
+
+const char* units_word(const OrderLimits& limits) { return limits.unit == HeadUnit::query ? "heads" : "groups"; }
 
 /// The number without limits.
 RemovalTarget wanted(double fraction, const Blocks& blocks, const OrderLimits& limits) {
@@ -44,6 +48,34 @@ bool reachable(const RemovalTarget& target, const Blocks& blocks, const OrderLim
 }
 
 }  // namespace
+
+RankedUnits::RankedUnits(const Blocks& heads, HeadUnit unit)
+    : unit_(unit), heads_(heads), blocks_(in_units(heads, unit)) {
+  if (unit == HeadUnit::query) return;
+  std::map<HeadId, int64_t> sizes;  // of groups
+  for (const BlockHeads& block : heads)
+    for (const int64_t head : block.heads) ++sizes[{block.id, block.group_of(head)}];
+  if (sizes.empty()) return;
+  heads_per_unit_ = sizes.begin()->second;
+  for (const auto& [group, size] : sizes)
+    if (size != heads_per_unit_)
+      fail(ExitCode::usage,
+           "unit: group: {} has {} heads and {} has {}; fractions of groups need groups of one size: use unit: query",
+           unit_text(sizes.begin()->first, unit), heads_per_unit_, unit_text(group, unit), size);
+}
+
+OrderLimits RankedUnits::limits(OrderLimits limits) const {
+  limits.unit = unit_;
+  limits.heads_per_unit = heads_per_unit_;
+  return limits;
+}
+
+PerBlock RankedUnits::values(const PerBlock& of_heads, const HeadSet& removed) const {
+  const ScoreUnits units(heads_, removed, unit_);
+  PerBlock values;
+  for (size_t b = 0; b < of_heads.size(); ++b) values.push_back(units.mean(of_heads[b], b));  // [U]
+  return values;
+}
 
 std::vector<HeadId> ascending_order(const Blocks& blocks, const PerBlock& values, const HeadSet& removed,
                                     const std::vector<Kind>& kinds) {
@@ -100,10 +132,10 @@ RemovalTarget removal_target(double fraction, const Blocks& blocks, const OrderL
   RemovalTarget target = wanted(fraction, blocks, limits);
   if (!reachable(target, blocks, limits)) {
     fail(ExitCode::usage,
-         "a fraction of {} removes {} of {} heads, which min_heads_per_layer: {} does not allow; the largest fraction "
+         "a fraction of {} removes {} of {} {}, which min_heads_per_layer: {} does not allow; the largest fraction "
          "that "
          "can be reached is {:.6g}",
-         fraction, target.heads, all, limits.min_heads_per_layer, largest_fraction(blocks, limits));
+         fraction, target.heads, all, units_word(limits), limits.min_heads_per_layer, largest_fraction(blocks, limits));
   }
   return target;
 }
@@ -115,8 +147,8 @@ TargetList removal_targets(std::vector<double> fractions, const Blocks& blocks, 
   for (const double fraction : fractions) {
     RemovalTarget target = removal_target(fraction, blocks, limits);
     if (!list.targets.empty() && list.targets.back().heads == target.heads) {
-      list.messages.push_back(fmt::format("fractions {} and {} both remove {} of {} heads: one point", last, fraction,
-                                          target.heads, count_heads(blocks, limits.kinds)));
+      list.messages.push_back(fmt::format("fractions {} and {} both remove {} of {} {}: one point", last, fraction,
+                                          target.heads, count_heads(blocks, limits.kinds), units_word(limits)));
     } else {
       list.targets.push_back(std::move(target));
       last = fraction;
@@ -147,9 +179,9 @@ HeadSet choose_heads(const std::vector<HeadId>& order, const Blocks& blocks, con
   if (gone < target.heads) {
     const int64_t all = count_heads(blocks, limits.kinds);
     fail(ExitCode::usage,
-         "{} of {} heads were to go, but the order lets only {} go; the largest fraction that can be "
+         "{} of {} {} were to go, but the order lets only {} go; the largest fraction that can be "
          "reached is {:.6g}",
-         target.heads, all, gone, static_cast<double>(gone) / static_cast<double>(all));
+         target.heads, all, units_word(limits), gone, static_cast<double>(gone) / static_cast<double>(all));
   }
   return chosen;
 }

@@ -22,12 +22,42 @@ struct EnumNames<Kind> {
       {"encoder", Kind::encoder}, {"decoder", Kind::decoder}, {"cross", Kind::cross}};
 };
 
-/// Which heads may go, and how they are ranked against each other.
+/// Which heads may go, and how they are ranked against each other. Where groups are ranked, they stand in the place of
+/// heads in all that follows, min_heads_per_layer aside.
 struct OrderLimits {
   Scope scope = Scope::global;
   std::vector<Kind> kinds;  // empty = all
   int64_t min_heads_per_layer = 0;
+  HeadUnit unit = HeadUnit::query;
+  int64_t heads_per_unit = 1;
 };
+
+/// The units that a rule ranks and removes, all of as many heads.
+class RankedUnits {
+ public:
+  /// Throws Error(usage) naming two groups of different numbers of heads: how many heads a fraction of the groups is
+  /// would depend on which go.
+  RankedUnits(const Blocks& heads, HeadUnit unit);
+
+  /// With units in the place of heads.
+  const Blocks& blocks() const { return blocks_; }
+  OrderLimits limits(OrderLimits limits) const;
+  int64_t heads_per_unit() const { return heads_per_unit_; }
+  /// The mean over each unit's heads that are not `removed`: [U] a block, of [H].
+  PerBlock values(const PerBlock& of_heads, const HeadSet& removed = {}) const;
+  HeadSet heads(const HeadSet& units) const { return heads_of_units(units, heads_, unit_); }
+  HeadSet units(const HeadSet& removed) const { return units_without(removed, heads_, unit_); }
+
+ private:
+  HeadUnit unit_;
+  Blocks heads_, blocks_;
+  int64_t heads_per_unit_ = 1;
+};
+
+/// The help of the option `unit` of rules.
+inline constexpr const char* kRankUnitHelp =
+    "query (default): heads go one by one; group: the heads that read one group's keys and values go together, in the "
+    "order of the mean of their scores, and fractions are of the groups";
 
 /// How far a removal goes.
 struct RemovalTarget {

@@ -30,18 +30,18 @@ RankedBy ranked_by(const Unit& unit) {
   return {spec.method, spec.draw.value_or(0)};
 }
 
-PlannedPoint sweep_point(const RuleInput& input, const OrderLimits& limits, int64_t step, int64_t heads) {
+PlannedPoint sweep_point(const RuleInput& input, const OrderLimits& limits, int64_t step, int64_t units) {
   PlannedPoint point;
   point.spec.seed = input.seed;
   point.spec.sweep = input.sweep;
   point.spec.rule = input.rule;
   point.spec.at_step = input.at_step;
   point.spec.kind = kinds_text(limits.kinds);
-  point.spec.heads_removed = heads;
+  point.spec.heads_removed = units * limits.heads_per_unit;
   point.step = step;
   point.scope = enum_name(limits.scope);
   point.heads_total = count_heads(input.blocks, limits.kinds);
-  point.fraction = static_cast<double>(heads) / static_cast<double>(point.heads_total);
+  point.fraction = static_cast<double>(point.spec.heads_removed) / static_cast<double>(point.heads_total);
   return point;
 }
 

@@ -15,6 +15,7 @@ struct RankingOptions {
   Scope scope = Scope::global;
   std::vector<Kind> kinds;
   int64_t min_heads_per_layer = 0;
+  std::optional<HeadUnit> unit;
 
   template <class V>
   void fields(V& v) {
@@ -22,8 +23,12 @@ struct RankingOptions {
     v("scope", scope, "global: one ranking of all heads; layer: the same fraction of every block");
     v("kinds", kinds, "only these kinds of attention may lose heads, and fractions are of their heads; empty: all");
     v("min_heads_per_layer", min_heads_per_layer, "the best heads of each block that are never removed", at_least(0));
+    v("unit", unit, kRankUnitHelp);
   }
-  OrderLimits limits() const { return {.scope = scope, .kinds = kinds, .min_heads_per_layer = min_heads_per_layer}; }
+  RankedUnits units(const Blocks& blocks) const { return {blocks, unit.value_or(HeadUnit::query)}; }
+  OrderLimits limits(const RankedUnits& units) const {
+    return units.limits({.scope = scope, .kinds = kinds, .min_heads_per_layer = min_heads_per_layer});
+  }
 };
 
 /// Every draw of every method, in order.
@@ -35,8 +40,8 @@ int64_t passes_of(const RankedBy& by, const std::vector<MethodDraws>& methods, i
 /// The score that the points of a unit are ranked by.
 RankedBy ranked_by(const Unit& unit);
 
-/// The point of a sweep that lacks `heads` heads of those that `limits` let go. Method, draw, mask and passes are the
+/// The point of a sweep that lacks `units` units of those that `limits` let go. Method, draw, mask and passes are the
 /// caller's to fill in.
-PlannedPoint sweep_point(const RuleInput& input, const OrderLimits& limits, int64_t step, int64_t heads);
+PlannedPoint sweep_point(const RuleInput& input, const OrderLimits& limits, int64_t step, int64_t units);
 
 }  // namespace headprune

@@ -8,9 +8,9 @@ namespace {
 std::shared_ptr<const PruneRule> make_table(Table table, const SensitivityOptions& options) {
   switch (table) {
     case Table::leave_one_out:
-      return leave_one_out();
+      return leave_one_out(options.head_unit());
     case Table::all_but_one:
-      return all_but_one();
+      return all_but_one(options.head_unit());
     case Table::layer_removed:
       return layer_removed();
     case Table::layer_curve:
@@ -45,10 +45,10 @@ PlannedPoint block_point(Table table, int64_t seed, const BlockHeads& block, int
   return point;
 }
 
-HeadSet other_heads(const BlockHeads& block, int64_t kept) {
+HeadSet other_heads(const BlockHeads& block, int64_t kept, HeadUnit unit) {
   HeadSet removed;
   for (const int64_t head : block.heads)
-    if (head != kept) removed.insert({block.id, head});
+    if ((unit == HeadUnit::query ? head : block.group_of(head)) != kept) removed.insert({block.id, head});
   return removed;
 }
 

@@ -1,10 +1,11 @@
 // Sensitivity tables (docs/definitions.md "Sensitivity tables"): what happens when one head, all but one, or a whole
 // block goes. Each is a rule whose points have no sweep.
 //
-//   leave_one_out  table kind layer head heads_removed=1           heads_total: of the model
+//   leave_one_out  table kind layer head heads_removed=1           heads_total: of the model; with unit: group, `group`
+//                  in the place of `head`, and heads_removed are its heads
 //   all_but_one    table kind layer heads_removed=H-1              heads_total: of the block
-//                  The head kept is not in the spec, because it is chosen only when the point is evaluated; it is the
-//                  one head of the block that is not in `removed`.
+//                  The head (or group) kept is not in the spec, because it is chosen only when the point is evaluated;
+//                  it is the one head of the block that is not in `removed`.
 //   layer_removed  table kind layer heads_removed=H                heads_total: of the block
 //   layer_curve    table method draw kind layer heads_removed      heads_total: of the block
 //   kind_curve     table method draw kind heads_removed            heads_total: of the kind
@@ -33,6 +34,7 @@ struct SensitivityOptions {
   std::vector<Table> tables;
   std::vector<std::string> methods;
   std::vector<double> fractions = {0.25, 0.5, 0.75, 1};
+  std::optional<HeadUnit> unit;
 
   template <class V>
   void fields(V& v) {
@@ -42,7 +44,10 @@ struct SensitivityOptions {
     v("methods", methods,
       "layer_curve, kind_curve: labels of the scores to rank by; empty: every score of the experiment");
     v("fractions", fractions, "layer_curve, kind_curve: fractions of the heads to remove", not_empty, between(0, 1));
+    v("unit", unit,
+      "query (default): heads; group: in each table the heads that read one group's keys and values count as one head");
   }
+  HeadUnit head_unit() const { return unit.value_or(HeadUnit::query); }
 };
 
 struct NamedTable {
@@ -53,15 +58,15 @@ struct NamedTable {
 std::vector<NamedTable> make_tables(const SensitivityOptions& options);
 
 // One table each, beside it its file.
-std::shared_ptr<const PruneRule> leave_one_out();
-std::shared_ptr<const PruneRule> all_but_one();
+std::shared_ptr<const PruneRule> leave_one_out(HeadUnit unit);
+std::shared_ptr<const PruneRule> all_but_one(HeadUnit unit);
 std::shared_ptr<const PruneRule> layer_removed();
 /// layer_curve or kind_curve.
 std::shared_ptr<const PruneRule> unit_curve(Table table, const SensitivityOptions& options);
 
 /// A point of `table` that belongs to one block.
 PlannedPoint block_point(Table table, int64_t seed, const BlockHeads& block, int64_t heads_removed);
-/// The block's heads but `kept` (-1: none).
-HeadSet other_heads(const BlockHeads& block, int64_t kept);
+/// The block's heads but those of the unit `kept` (-1: none).
+HeadSet other_heads(const BlockHeads& block, int64_t kept, HeadUnit unit = HeadUnit::query);
 
 }  // namespace headprune

@@ -21,7 +21,7 @@ struct CurveBlocks {
 class UnitCurve final : public PruneRule {
  public:
   UnitCurve(Table table, const SensitivityOptions& options)
-      : table_(table), methods_(options.methods), fractions_(options.fractions) {}
+      : table_(table), methods_(options.methods), fractions_(options.fractions), unit_(options.head_unit()) {}
 
   std::vector<std::string> methods() const override { return methods_; }
 
@@ -33,9 +33,10 @@ class UnitCurve final : public PruneRule {
         Unit& unit = plan.units.emplace_back();
         unit.name = fmt::format("{}, {}", table_ == Table::layer_curve ? to_string(id) : to_string(id.kind),
                                 curve_name(by, input.methods));
-        TargetList list = removal_targets(fractions_, curve.blocks, {});
+        const RankedUnits units(curve.blocks, unit_);
+        TargetList list = removal_targets(fractions_, units.blocks(), units.limits({}));
         for (const RemovalTarget& target : list.targets) {
-          PlannedPoint point = curve_point(input.seed, curve, target.heads);
+          PlannedPoint point = curve_point(input.seed, curve, target.heads * units.heads_per_unit());
           point.spec.method = by.method;
           point.spec.draw = by.draw;
           point.step = std::ssize(unit.points);
@@ -56,11 +57,13 @@ class UnitCurve final : public PruneRule {
     if (found == curves.end()) throw std::logic_error("a curve of another model");
     PerBlock values;
     for (const size_t place : found->places) values.push_back(scores.values[place]);
-    const std::vector<HeadId> order = ascending_order(found->blocks, values, {}, {});
-    const std::vector<RemovalTarget> targets = removal_targets(fractions_, found->blocks, {}).targets;
+    const RankedUnits units(found->blocks, unit_);
+    const OrderLimits limits = units.limits({});
+    const std::vector<HeadId> order = ascending_order(units.blocks(), units.values(values), {}, {});
+    const std::vector<RemovalTarget> targets = removal_targets(fractions_, units.blocks(), limits).targets;
     for (size_t i = 0; i < targets.size(); ++i) {
       PlannedPoint point = unit.points[i];
-      point.removed = choose_heads(order, found->blocks, {}, targets[i], {});
+      point.removed = units.heads(choose_heads(order, units.blocks(), limits, targets[i], {}));
       if (targets[i].heads > 0) point.forward = scores.forward, point.backward = scores.backward;
       host.evaluate(model, point);
     }
@@ -92,6 +95,7 @@ class UnitCurve final : public PruneRule {
   Table table_;
   std::vector<std::string> methods_;
   std::vector<double> fractions_;
+  HeadUnit unit_;
 };
 
 }  // namespace

@@ -81,6 +81,7 @@ Json PointSpec::to_json() const {
   write_text(json, "kind", kind);
   write_optional(json, "layer", layer);
   write_optional(json, "head", head);
+  write_optional(json, "group", group);
   if (rule != "none") json["heads_removed"] = heads_removed;
   write_text(json, "name", name);
   write_text(json, "mask", mask);
@@ -100,6 +101,7 @@ PointSpec PointSpec::from_json(const Json& json) {
   spec.kind = read_or<std::string>(json, "kind", "");
   spec.layer = read_optional<int64_t>(json, "layer");
   spec.head = read_optional<int64_t>(json, "head");
+  spec.group = read_optional<int64_t>(json, "group");
   spec.heads_removed = read_or<int64_t>(json, "heads_removed", 0);
   spec.name = read_or<std::string>(json, "name", "");
   spec.mask = read_or<std::string>(json, "mask", "");
@@ -108,7 +110,7 @@ PointSpec PointSpec::from_json(const Json& json) {
 }
 
 Shown PointSpec::shown() const {
-  if (head) return Shown::heads;
+  if (head || group) return Shown::heads;
   return method.empty() ? Shown::blocks : Shown::fractions;
 }
 
@@ -137,6 +139,7 @@ Json PointResult::to_json() const {
   json["mask_sha256"] = mask;
   json["params"] = params;
   json["attention_flops_per_token"] = attention_flops_per_token;
+  write_optional(json, "kv_cache_bytes_per_token", kv_cache_bytes_per_token);
   json["forward"] = forward;
   json["backward"] = backward;
   json["split"] = split;
@@ -171,6 +174,7 @@ PointResult PointResult::from_json(const Json& json) {
   result.mask = read_field<std::string>(json, "mask_sha256");
   result.params = read_field<int64_t>(json, "params");
   result.attention_flops_per_token = read_field<int64_t>(json, "attention_flops_per_token");
+  result.kv_cache_bytes_per_token = read_optional<int64_t>(json, "kv_cache_bytes_per_token");
   result.forward = read_field<int64_t>(json, "forward");
   result.backward = read_field<int64_t>(json, "backward");
   result.split = read_field<std::string>(json, "split");

@@ -13,7 +13,7 @@ namespace headprune {
 
 /// How a point of a sensitivity table stands among the others.
 enum class Shown {
-  heads,      // in a grid, the heads of a block across: the point is about one head
+  heads,      // in a grid, the heads (or groups) of a block across: the point is about one of them
   fractions,  // in a grid, fractions across: a score says which heads of a block or kind go
   blocks      // a line for each block
 };
@@ -29,7 +29,7 @@ struct PointSpec {
   std::optional<int64_t> at_step = {};  // the weights are those after so many training steps; absent: the run's last
   std::string table = {};               // sensitivity table
   std::string kind = {};                // "all", a kind, or kinds joined by '+'
-  std::optional<int64_t> layer = {}, head = {};
+  std::optional<int64_t> layer = {}, head = {}, group = {};  // group: of heads that read the same keys and values
   int64_t heads_removed = 0;
   std::string name = {};  // of a mask that was listed by hand; its hash too, since its count says nothing of it
   std::string mask = {};  // mask_sha256
@@ -74,6 +74,8 @@ struct PointResult : Point {
   std::string mask;                              // mask_sha256
   int64_t params = 0;
   int64_t attention_flops_per_token = 0;
+  /// What each token of a text that is read or written adds to a decoder's cache of keys and values; absent elsewhere.
+  std::optional<int64_t> kv_cache_bytes_per_token = {};
   std::string split;  // role: score, select, report
   double dur_s = 0;
   std::vector<MetricResult> metrics;

@@ -13,6 +13,7 @@ Json blocks_json(const Blocks& blocks) {
   Json json = Json::array();
   for (const BlockHeads& block : blocks) {
     json.push_back({{"kind", to_string(block.id.kind)}, {"layer", block.id.layer}, {"heads", block.heads}});
+    if (block.heads_per_group > 1) json.back()["heads_per_group"] = block.heads_per_group;
   }
   return json;
 }
@@ -21,7 +22,8 @@ Blocks read_blocks(const Json& json) {
   Blocks blocks;
   for (const Json& block : json) {
     BlockId id{parse_kind(block.at("kind").get<std::string>()), block.at("layer").get<int64_t>()};
-    blocks.push_back({id, block.at("heads").get<std::vector<int64_t>>()});
+    blocks.push_back(
+        {id, block.at("heads").get<std::vector<int64_t>>(), read_or<int64_t>(block, "heads_per_group", 1)});
   }
   return blocks;
 }

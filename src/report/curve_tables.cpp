@@ -74,6 +74,7 @@ std::string curve_csv(const Record& record) {
                       own_q == q.end() ? Cell() : Cell(own_q->second),
                       point.params,
                       point.attention_flops_per_token,
+                      point.kv_cache_bytes_per_token,
                       point.forward,
                       point.backward,
                       id});
@@ -108,6 +109,7 @@ std::string curve_csv(const Record& record) {
                    "q",
                    "params",
                    "attention_flops_per_token",
+                   "kv_cache_bytes_per_token",
                    "forward",
                    "backward",
                    "point"},
@@ -131,6 +133,7 @@ std::string sensitivity_csv(const Record& record) {
                       spec.kind,
                       spec.layer,
                       spec.head ? spec.head : point.kept_head,
+                      spec.group,
                       point.fraction,
                       spec.heads_removed,
                       point.heads_total,
@@ -151,11 +154,11 @@ std::string sensitivity_csv(const Record& record) {
                       id});
     }
   }
-  return csv_text({"seed",  "table",        "method",        "draw",          "kind",  "layer",
-                   "head",  "fraction",     "heads_removed", "heads_total",   "split", "metric",
-                   "value", "stderr",       "ci_low",        "ci_high",       "n",     "base",
-                   "delta", "delta_stderr", "delta_ci_low",  "delta_ci_high", "p",     "q",
-                   "point"},
+  return csv_text({"seed",   "table", "method",       "draw",          "kind",          "layer",
+                   "head",   "group", "fraction",     "heads_removed", "heads_total",   "split",
+                   "metric", "value", "stderr",       "ci_low",        "ci_high",       "n",
+                   "base",   "delta", "delta_stderr", "delta_ci_low",  "delta_ci_high", "p",
+                   "q",      "point"},
                   std::move(rows));
 }
 

@@ -198,6 +198,7 @@ bool higher_is_better(const Record& record, const std::string& metric) {
 std::string sensitivity_unit(const PointSpec& spec) {
   if (!spec.layer) return spec.kind;
   const BlockId block{parse_kind(spec.kind), *spec.layer};
+  if (spec.group) return fmt::format("{}.G{}", to_string(block), *spec.group);
   return spec.head ? to_string(HeadId{block, *spec.head}) : to_string(block);
 }
 
@@ -273,7 +274,7 @@ std::vector<PointGroup> sensitivity_groups(const Record& record) {
     TableKey key{place_of(order, spec.table), place_of(methods, spec.method)};
     if (spec.shown() == Shown::heads && !shared) key.seed = spec.seed;
     const Row row{spec.kind == "all" ? -1 : static_cast<int>(parse_kind(spec.kind)), spec.layer.value_or(-1),
-                  spec.head.value_or(-1), spec.heads_removed};
+                  spec.head.value_or(spec.group.value_or(-1)), spec.heads_removed};
     PointGroup& group = tables[key][row];
     group.members.push_back(&point);
     if (key.seed >= 0) group.seed = key.seed;

@@ -53,23 +53,27 @@ HeatMap leave_one_out_map(const Record& record, const std::vector<const PointGro
   for (const PointGroup* group : groups) {
     const PointSpec& spec = group->first().spec;
     const MetricSummary* summary = group->metric(metric);
-    if (summary == nullptr || !summary->difference || !spec.layer || !spec.head) continue;
-    HeatCell* cell = cell_of(map, {{parse_kind(spec.kind), *spec.layer}, *spec.head});
-    if (cell == nullptr) continue;
+    if (summary == nullptr || !summary->difference || spec.shown() != Shown::heads || !spec.layer) continue;
     const Difference& difference = *summary->difference;
-    cell->value = difference.delta;
-    cell->text = change_text(difference.delta);
-    cell->title = fmt::format("{} removed alone: {} changes by {}{}", sensitivity_unit(spec), metric,
-                              change_text(difference.delta), change_interval_text(difference));
-    if (summary->q) cell->title += fmt::format(", q {}", p_text(*summary->q));
-    cell->marked = summary->significant();
-    marked = marked || cell->marked;
+    for (const HeadId& head : group->first().removed.heads()) {  // a group's change stands at each of its heads
+      HeatCell* cell = cell_of(map, head);
+      if (cell == nullptr) continue;
+      cell->value = difference.delta;
+      cell->text = change_text(difference.delta);
+      cell->title = fmt::format("{} removed alone: {} changes by {}{}", sensitivity_unit(spec), metric,
+                                change_text(difference.delta), change_interval_text(difference));
+      if (summary->q) cell->title += fmt::format(", q {}", p_text(*summary->q));
+      cell->marked = summary->significant();
+      marked = marked || cell->marked;
+    }
   }
   map.diverging = true;
   map.low_is_good = !higher_is_better(record, metric);
   const bool higher = higher_is_better(record, metric);
-  map.low_label = higher ? "worse without the head" : "better without it";
-  map.high_label = higher ? "better without it" : "worse without the head";
+  const bool by_group = !groups.empty() && groups.front()->first().spec.group;
+  const std::string worse = by_group ? "worse without the group" : "worse without the head";
+  map.low_label = higher ? worse : "better without it";
+  map.high_label = higher ? "better without it" : worse;
   map.mark_label = marked ? "q < 0.05 (Benjamini-Hochberg)" : "";
   return map;
 }

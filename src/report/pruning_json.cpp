@@ -220,6 +220,7 @@ Json sensitivity_json(const Record& record) {
     json["kind"] = spec.kind;
     if (spec.layer) json["layer"] = *spec.layer;
     if (spec.head) json["head"] = *spec.head;
+    if (spec.group) json["group"] = *spec.group;
     if (group.members.size() == 1 && group.first().kept_head) json["head"] = *group.first().kept_head;
     if (!spec.method.empty()) json["method"] = spec.method;
     if (group.seed) json["seed"] = *group.seed;

@@ -46,12 +46,13 @@ struct FractionRange {
 /// the same one of the configuration; their points share a column where every unit has as many of them.
 TextRows grid_rows(const SensitivityTable& table, const std::string& metric) {
   const bool heads = table.shown == Shown::heads;
+  const bool groups = table.groups.front()->first().spec.group.has_value();
   const std::vector<GridRow> units = grid_units(table);
   const bool steps = std::all_of(units.begin(), units.end(), [&](const GridRow& unit) {
     return unit.groups.size() == units.front().groups.size();
   });
   const auto place_of = [&](const PointResult& point) {
-    if (heads) return static_cast<double>(point.spec.head.value_or(0));
+    if (heads) return static_cast<double>(point.spec.head.value_or(point.spec.group.value_or(0)));
     return steps ? static_cast<double>(point.step) : point.fraction;
   };
   std::map<double, FractionRange> columns;
@@ -62,7 +63,8 @@ TextRows grid_rows(const SensitivityTable& table, const std::string& metric) {
     range.high = std::max(range.high, point.fraction);
   }
   TextRows rows = {{""}};
-  for (const auto& [place, range] : columns) rows[0].push_back(heads ? fmt::format("H{:.0f} ", place) : range.title());
+  for (const auto& [place, range] : columns)
+    rows[0].push_back(heads ? fmt::format("{}{:.0f} ", groups ? 'G' : 'H', place) : range.title());
   for (const GridRow& unit : units) {
     std::vector<std::string> row(columns.size() + 1);
     row[0] = unit.name;

@@ -68,8 +68,8 @@ void add_sensitivity_scalars(EventFile& file, const Record& record, double now) 
     const MetricSummary* summary = group.metric(metric);
     if (spec.shown() != Shown::heads || summary == nullptr || !summary->difference || !spec.layer) continue;
     const std::string seed = group.seed ? fmt::format("seed-{}/", *group.seed) : "";
-    file.scalar(fmt::format("{}sensitivity/{}.L{}", seed, spec.kind, *spec.layer), {now, spec.head.value_or(0)},
-                summary->difference->delta);
+    file.scalar(fmt::format("{}sensitivity/{}.L{}", seed, spec.kind, *spec.layer),
+                {now, spec.head.value_or(spec.group.value_or(0))}, summary->difference->delta);
   }
 }
 

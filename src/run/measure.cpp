@@ -52,6 +52,7 @@ PointResult described(const SeedRun& run, Model& model, const Point& point) {
   const ModelCost cost = model_cost(model, point.removed, {workspace.report_length, workspace.report_target_length});
   result.params = cost.params;
   result.attention_flops_per_token = cost.attention_flops_per_token;
+  result.kv_cache_bytes_per_token = cost.kv_cache_bytes_per_token;
   result.split = "report";
   return result;
 }

@@ -27,28 +27,31 @@ struct EnumNames<QueryPositions> {
 inline constexpr const char* kPositionsHelp =
     "all: every position that is not padding; carrying: those whose output can reach the prediction, which in the last "
     "block of a classifier that looks at the first position is that one";
+/// "positions: all", and the unit where it is not a head.
+std::string note_of(QueryPositions positions, HeadUnit unit);
 /// query_mask() of block `index`, of carrying positions only where asked for. [B, 1, T]
 torch::Tensor query_rows(const Model& model, size_t index, const Batch& batch, QueryPositions positions);
 /// The same, true at the special tokens among them.
 torch::Tensor special_mask(const Batch& batch, Kind kind);
 
-/// Throws Error(run_failed) naming the head and the example when a surviving head's value is NaN or infinite.
-/// `values` [B, H], `survives` [H].
+/// Throws Error(run_failed) naming the unit and the example when a surviving unit's value is NaN or infinite.
+/// `values` [B, U], `survives` [U].
 struct FiniteCheck {
   std::string score;  // named in the message
   const BlockHeads& block;
   const torch::Tensor& survives;
+  HeadUnit unit;
 };
 void require_finite(const torch::Tensor& values, const Batch& batch, const FiniteCheck& check);
 
-/// Mean over examples of one number per example and head: one pairwise-merged mean and variance a head (Chan, Golub and
+/// Mean over examples of one number per example and unit: one pairwise-merged mean and variance a head (Chan, Golub and
 /// LeVeque 1979).
 class ExampleMean {
  public:
   /// `score` is named in errors.
   ExampleMean(std::string score, const ScoreInput& input);
-  const Blocks& blocks() const { return blocks_; }
-  /// `values` [B, H], any device and type. `counted` [B] bool leaves examples out; undefined: all count.
+  const ScoreUnits& units() const { return units_; }
+  /// `values` [B, U], any device and type. `counted` [B] bool leaves examples out; undefined: all count.
   void add(size_t block, const torch::Tensor& values, const Batch& batch, const torch::Tensor& counted = {});
   /// Throws Error(run_failed) when no example counted in a block.
   RawScores finish() const;
@@ -56,25 +59,26 @@ class ExampleMean {
  private:
   struct Moments {
     int64_t n = 0;
-    torch::Tensor mean, squares;  // [H] float64: mean, and summed squares of deviations from it
+    torch::Tensor mean, squares;  // [U] float64: mean, and summed squares of deviations from it
   };
   struct HalfSum {
     int64_t n = 0;
-    torch::Tensor sum;  // [H] float64
+    torch::Tensor sum;  // [U] float64
   };
   std::string score_;
-  Blocks blocks_;
+  ScoreUnits units_;
   PerBlock survives_;
   std::vector<Moments> moments_;
   std::vector<std::array<HalfSum, 2>> halves_;  // of examples with even and with odd index
 };
 
-/// Sum of one number per example and head, over the sum of one count per example: sum y / sum n. The standard error is
+/// Sum of one number per example and unit, over the sum of one count per example: sum y / sum n. The standard error is
 /// that of a ratio of means (linearised; Cochran 1977, eq. 6.13).
 class ExampleRatio {
  public:
   ExampleRatio(std::string score, const ScoreInput& input);
-  /// `values` [B, H], `counts` [B].
+  const ScoreUnits& units() const { return units_; }
+  /// `values` [B, U], `counts` [B].
   void add(size_t block, const torch::Tensor& values, const torch::Tensor& counts, const Batch& batch);
   RawScores finish() const;
 
@@ -82,12 +86,12 @@ class ExampleRatio {
   struct Sums {
     int64_t examples = 0;
     double n = 0, nn = 0;
-    torch::Tensor y, yy, yn;              // [H] float64
-    std::array<torch::Tensor, 2> half_y;  // [H] float64: of examples with even and with odd index
+    torch::Tensor y, yy, yn;              // [U] float64
+    std::array<torch::Tensor, 2> half_y;  // [U] float64: of examples with even and with odd index
     std::array<double, 2> half_n = {0, 0};
   };
   std::string score_;
-  Blocks blocks_;
+  ScoreUnits units_;
   PerBlock survives_;
   std::vector<Sums> sums_;
 };

@@ -1,5 +1,6 @@
 // Mean over examples of the mean over query positions of the entropy -sum p log p of the head's attention weights.
-// A focused head (Voita et al. 2019 look at such heads) has a low one.
+// A focused head (Voita et al. 2019 look at such heads) has a low one. A group has the mean of its heads'.
+#include "model/pattern.h"
 #include "score/accumulate.h"
 
 namespace headprune {
@@ -21,13 +22,18 @@ struct EnumNames<Scale> {
 
 namespace {
 
-/// How many keys each query of a block may look at: [B, T] int64. Counted from the batch, not from the weights, whose
-/// smallest round to 0.
-torch::Tensor visible_keys(const BlockId& block, const Batch& batch) {
-  const torch::Tensor queries = query_mask(batch, block.kind).squeeze(1).to(torch::kInt64);  // [B, T]
-  if (block.kind == Kind::decoder) return queries.cumsum(1);                                 // [B, T]
+/// How many keys each query of a block may look at: [B, 1, T] int64. Counted from the pattern and the batch, not from
+/// the weights, whose smallest round to 0.
+torch::Tensor visible_keys(const Model& model, size_t index, const Batch& batch) {
+  const Kind kind = model.blocks()[index].id.kind;
+  const torch::Tensor queries = query_mask(batch, kind);  // [B, 1, T]
   // The encoder's positions are the keys of its own blocks and of the decoder's encoder-decoder attention.
-  return batch.present.to(torch::kInt64).sum(1, /*keepdim=*/true).expand_as(queries);  // [B, T]
+  const torch::Tensor present = kind == Kind::decoder ? queries.squeeze(1) : batch.present;  // [B, S]
+  const std::shared_ptr<const Pattern> pattern = model.pattern(index);
+  const Visibility visibility(pattern ? pattern : full_pattern(), present);
+  const torch::Tensor mask =
+      visibility.mask({.queries = queries.size(2), .keys = present.size(1), .offset = 0}, present.device());
+  return mask.sum(-1).expand_as(queries);  // [B, 1, T]
 }
 
 class Entropy final : public ScoreMethod {
@@ -37,6 +43,7 @@ class Entropy final : public ScoreMethod {
     Scale scale = Scale::log_keys;
     bool skip_special = false;
     QueryPositions positions = QueryPositions::all;
+    std::optional<HeadUnit> unit;
 
     template <class V>
     void fields(V& v) {
@@ -46,10 +53,12 @@ class Entropy final : public ScoreMethod {
         "out. nats: not divided");
       v("skip_special", skip_special, "leave out the rows of special tokens");
       v("positions", positions, kPositionsHelp);
+      v("unit", unit, kScoreUnitHelp);
     }
   };
   explicit Entropy(Options options) : options_(options) {}
-  std::string note() const override { return fmt::format("positions: {}", enum_name(options_.positions)); }
+  HeadUnit unit() const override { return options_.unit.value_or(HeadUnit::query); }
+  std::string note() const override { return note_of(options_.positions, unit()); }
   Keep keep() const override { return options_.keep == Which::focused ? Keep::small : Keep::large; }
   Needs needs() const override {
     Needs needs;
@@ -67,10 +76,10 @@ class Entropy final : public ScoreMethod {
         : options_(options), model_(input.model), mean_("entropy", input) {}
 
     void add(const Observation& seen) override {
-      for (size_t b = 0; b < mean_.blocks().size(); ++b) {
-        const BlockHeads& block = mean_.blocks()[b];
+      for (size_t b = 0; b < mean_.units().blocks().size(); ++b) {
+        const BlockHeads& block = mean_.units().blocks()[b];
         if (block.heads.empty()) continue;
-        const torch::Tensor keys = visible_keys(block.id, seen.batch).unsqueeze(1);  // [B, 1, T]
+        const torch::Tensor keys = visible_keys(model_, b, seen.batch);              // [B, 1, T]
         torch::Tensor rows = query_rows(model_, b, seen.batch, options_.positions);  // [B, 1, T]
         if (options_.scale == Scale::log_keys) rows = rows.logical_and(keys > 1);
         if (options_.skip_special) rows = rows.logical_and(special_mask(seen.batch, block.id.kind).logical_not());
@@ -78,8 +87,9 @@ class Entropy final : public ScoreMethod {
         torch::Tensor entropy = at::special_entr(seen.trace.weights[b].to(torch::kFloat64)).sum(-1);  // [B, H, T]
         if (options_.scale == Scale::log_keys) entropy = entropy / keys.to(torch::kFloat64).log();
         entropy = torch::where(rows, entropy, torch::zeros({}, entropy.options()));
-        const torch::Tensor counted = rows.sum(-1);  // [B, 1]
-        mean_.add(b, entropy.sum(-1) / counted.clamp_min(1), seen.batch, counted.squeeze(1) > 0);
+        const torch::Tensor counted = rows.sum(-1);                                                    // [B, 1]
+        const torch::Tensor of_units = mean_.units().mean(entropy.sum(-1) / counted.clamp_min(1), b);  // [B, U]
+        mean_.add(b, of_units, seen.batch, counted.squeeze(1) > 0);
       }
     }
     RawScores finish() override { return mean_.finish(); }

@@ -10,7 +10,13 @@
 //   of: context   mean over x of the sum over q and d of abs(dl(x)/dc[q, d])
 //   of: weights   sum of abs over the head's slices of the q, k, v and output weights (no biases) of the gradient of
 //                 the mean loss over the whole score split. The gradient is summed over all batches before abs, so
-//                 batch size does not matter.
+//                 batch size does not matter. Keys and values that several heads read are no head's own and count for
+//                 the group alone.
+//
+// unit: group: one gate multiplies the contexts of all heads of a group, so its gradient g(x) is the sum of theirs,
+// before any abs. of: context and of: weights sum over all that the group has.
+#include <algorithm>
+
 #include "core/error.h"
 #include "score/accumulate.h"
 
@@ -70,6 +76,7 @@ struct GradientOptions {
   std::optional<Absolute> absolute;
   std::optional<Normalize> normalize;
   Preset preset = Preset::none;
+  std::optional<HeadUnit> unit;
 
   template <class V>
   void fields(V& v) {
@@ -82,6 +89,7 @@ struct GradientOptions {
       "a published definition in one word: paper (example, layer_l2), michel_code (token, layer_l2), textpruner "
       "(batch, "
       "none); it sets the three options above");
+    v("unit", unit, kScoreUnitHelp);
   }
 
   Variant variant() const {
@@ -113,8 +121,9 @@ class MeanPass final : public ScoreMethod::Pass {
   MeanPass(const Variant& variant, const ScoreInput& input) : variant_(variant), mean_("gradient_l1", input) {}
 
   void add(const Observation& seen) override {
-    for (size_t b = 0; b < mean_.blocks().size(); ++b)
-      if (!mean_.blocks()[b].heads.empty()) mean_.add(b, of_example(seen, b), seen.batch);
+    const ScoreUnits& units = mean_.units();
+    for (size_t b = 0; b < units.blocks().size(); ++b)
+      if (!units.blocks()[b].heads.empty()) mean_.add(b, of_example(seen, b), seen.batch);
   }
   RawScores finish() override { return mean_.finish(); }
 
@@ -122,10 +131,11 @@ class MeanPass final : public ScoreMethod::Pass {
   torch::Tensor of_example(const Observation& seen, size_t block) const {
     if (variant_.of == Of::context) {
       const torch::Tensor gradient = seen.context_gradients[block].to(torch::kFloat64).abs().sum(-1);  // [B, H, T]
-      const torch::Tensor rows = query_mask(seen.batch, mean_.blocks()[block].id.kind);                // [B, 1, T]
-      return torch::where(rows, gradient, torch::zeros({}, gradient.options())).sum(-1);               // [B, H]
+      const torch::Tensor rows = query_mask(seen.batch, mean_.units().blocks()[block].id.kind);        // [B, 1, T]
+      return mean_.units().sum(torch::where(rows, gradient, torch::zeros({}, gradient.options())).sum(-1),
+                               block);  // [B, U]
     }
-    const torch::Tensor gradient = seen.gate_gradients[block].to(torch::kFloat64);  // [B, H]
+    const torch::Tensor gradient = mean_.units().sum(seen.gate_gradients[block].to(torch::kFloat64), block);  // [B, U]
     return variant_.absolute == Absolute::signed_ ? 0 - gradient : gradient.abs();
   }
 
@@ -136,16 +146,17 @@ class MeanPass final : public ScoreMethod::Pass {
 /// of: gate with absolute: token.
 class TokenPass final : public ScoreMethod::Pass {
  public:
-  explicit TokenPass(const ScoreInput& input) : blocks_(input.model.blocks()), ratio_("gradient_l1", input) {}
+  explicit TokenPass(const ScoreInput& input) : ratio_("gradient_l1", input) {}
 
   void add(const Observation& seen) override {
-    for (size_t b = 0; b < blocks_.size(); ++b) {
-      if (blocks_[b].heads.empty()) continue;
+    const ScoreUnits& units = ratio_.units();
+    for (size_t b = 0; b < units.blocks().size(); ++b) {
+      if (units.blocks()[b].heads.empty()) continue;
       const torch::Tensor gradient = seen.context_gradients[b].to(torch::kFloat64);                   // [B, H, T, Dv]
       const torch::Tensor context = seen.trace.contexts[b].to(torch::kFloat64);                       // [B, H, T, Dv]
-      const torch::Tensor product = (context * gradient).sum(-1).abs();                               // [B, H, T]
-      const torch::Tensor rows = query_mask(seen.batch, blocks_[b].id.kind);                          // [B, 1, T]
-      const torch::Tensor values = torch::where(rows, product, torch::zeros({}, product.options()));  // [B, H, T]
+      const torch::Tensor product = units.sum((context * gradient).sum(-1), b).abs();                 // [B, U, T]
+      const torch::Tensor rows = query_mask(seen.batch, units.blocks()[b].id.kind);                   // [B, 1, T]
+      const torch::Tensor values = torch::where(rows, product, torch::zeros({}, product.options()));  // [B, U, T]
       // Under a pooled classifier only the pooled positions of the last block do.
       const torch::Tensor carries = (gradient != 0).any(-1).any(1).logical_and(rows.squeeze(1));  // [B, T]
       ratio_.add(b, values.sum(-1), carries.sum(-1), seen.batch);
@@ -154,7 +165,6 @@ class TokenPass final : public ScoreMethod::Pass {
   RawScores finish() override { return ratio_.finish(); }
 
  private:
-  Blocks blocks_;
   ExampleRatio ratio_;
 };
 
@@ -162,29 +172,30 @@ class TokenPass final : public ScoreMethod::Pass {
 class BatchPass final : public ScoreMethod::Pass {
  public:
   explicit BatchPass(const ScoreInput& input)
-      : blocks_(input.model.blocks()), survives_(surviving_heads(blocks_, input.removed)) {
+      : units_(input.units()), survives_(surviving_heads(units_.blocks(), units_.removed())) {
     for (const torch::Tensor& survives : survives_) sums_.push_back(torch::zeros(survives.sizes(), torch::kFloat64));
   }
 
   void add(const Observation& seen) override {
     examples_ += seen.batch.size();
-    for (size_t b = 0; b < blocks_.size(); ++b) {
-      if (blocks_[b].heads.empty()) continue;
-      const torch::Tensor gradient = seen.gate_gradients[b].to(torch::kCPU, torch::kFloat64);  // [B, H]
-      require_finite(gradient, seen.batch, {"gradient_l1", blocks_[b], survives_[b]});
-      sums_[b] = sums_[b] + gradient.sum(0).abs();  // [H]
+    const Blocks& blocks = units_.blocks();
+    for (size_t b = 0; b < blocks.size(); ++b) {
+      if (blocks[b].heads.empty()) continue;
+      const torch::Tensor gradient = units_.sum(seen.gate_gradients[b].to(torch::kCPU, torch::kFloat64), b);  // [B, U]
+      require_finite(gradient, seen.batch, {"gradient_l1", blocks[b], survives_[b], units_.unit()});
+      sums_[b] = sums_[b] + gradient.sum(0).abs();  // [U]
     }
   }
   RawScores finish() override {
     RawScores raw;
     for (const torch::Tensor& sum : sums_) raw.values.push_back(sum / examples_);
-    raw.n.assign(blocks_.size(), examples_);
+    raw.n.assign(sums_.size(), examples_);
     return raw;
   }
 
  private:
-  Blocks blocks_;
-  PerBlock survives_, sums_;
+  ScoreUnits units_;
+  PerBlock survives_, sums_;  // [U]
   int64_t examples_ = 0;
 };
 
@@ -192,51 +203,80 @@ class BatchPass final : public ScoreMethod::Pass {
 class WeightsPass final : public ScoreMethod::Pass {
  public:
   explicit WeightsPass(const ScoreInput& input)
-      : blocks_(input.model.blocks()), survives_(surviving_heads(blocks_, input.removed)), sums_(blocks_.size()) {}
+      : heads_(input.model.blocks()),
+        units_(input.units()),
+        survives_(surviving_heads(heads_, input.removed)),
+        sums_(heads_.size()) {}
 
   void add(const Observation& seen) override {
     examples_ += seen.batch.size();
-    for (size_t b = 0; b < blocks_.size(); ++b) {
-      if (blocks_[b].heads.empty()) continue;
+    for (size_t b = 0; b < heads_.size(); ++b) {
+      if (heads_[b].heads.empty()) continue;
       const ProjectionGradients& of = seen.weight_gradients[b];
-      const torch::Tensor all =
-          torch::cat({of.query.flatten(1), of.key.flatten(1), of.value.flatten(1), of.output.flatten(1)}, 1)
-              .to(torch::kFloat64);  // [H, weights of a head]
-      require_finite_batch(all, seen.batch, b);
-      sums_[b] = sums_[b].defined() ? sums_[b] + all : all;
+      const torch::Tensor own = torch::cat({of.query.flatten(1), of.output.flatten(1)}, 1).to(torch::kFloat64);
+      const torch::Tensor shared = torch::cat({of.key.flatten(1), of.value.flatten(1)}, 1).to(torch::kFloat64);
+      require_finite_batch(own, shared, seen.batch, b);
+      Sums& sums = sums_[b];
+      sums.own = sums.own.defined() ? sums.own + own : own;
+      sums.shared = sums.shared.defined() ? sums.shared + shared : shared;
     }
   }
   RawScores finish() override {
     RawScores raw;
-    for (size_t b = 0; b < blocks_.size(); ++b)
-      raw.values.push_back(sums_[b].defined() ? (sums_[b] / examples_).abs().sum(1).cpu()  // [H]
-                                              : torch::zeros({0}, torch::kFloat64));
-    raw.n.assign(blocks_.size(), examples_);
+    for (size_t b = 0; b < heads_.size(); ++b) raw.values.push_back(of_units(b));
+    raw.n.assign(heads_.size(), examples_);
     return raw;
   }
 
  private:
-  /// A weight's gradient is the batch's, so the batch is as near as the message can come to the example.
-  void require_finite_batch(const torch::Tensor& gradients, const Batch& batch, size_t block) const {
-    const torch::Tensor bad = gradients.isfinite().all(1).logical_not().cpu().logical_and(survives_[block]);  // [H]
-    if (!bad.any().item<bool>()) return;
-    const auto head = static_cast<size_t>(bad.nonzero()[0].item<int64_t>());
-    fail(ExitCode::run_failed,
-         "score gradient_l1: the weights of head {} get a gradient that is not finite from one of the examples {} of "
-         "the "
-         "score split; train the model further or differently, or leave that example out",
-         to_string(HeadId{blocks_[block].id, blocks_[block].heads[head]}), fmt::join(batch.examples, ", "));
+  struct Sums {
+    torch::Tensor own;     // [H, weights of a head's query and output]
+    torch::Tensor shared;  // [G, weights of a group's key and value]
+  };
+
+  /// [U] float64.
+  torch::Tensor of_units(size_t block) const {
+    const Sums& sums = sums_[block];
+    if (!sums.own.defined()) return torch::zeros({0}, torch::kFloat64);
+    const torch::Tensor own = units_.sum((sums.own / examples_).abs().sum(1).cpu(), block);  // [U]
+    const bool alone = heads_[block].heads_per_group == 1;  // then a group's are its head's own
+    if (units_.unit() == HeadUnit::query && !alone) return own;
+    return own + (sums.shared / examples_).abs().sum(1).cpu();  // [U]
   }
 
-  Blocks blocks_;
-  PerBlock survives_, sums_;  // sums_: [H, weights of a head]
+  /// A weight's gradient is the batch's, so the batch is as near as the message can come to the example.
+  void require_finite_batch(const torch::Tensor& own, const torch::Tensor& shared, const Batch& batch,
+                            size_t block) const {
+    const BlockHeads& heads = heads_[block];
+    const torch::Tensor bad = own.isfinite().all(1).logical_not().cpu();            // [H]
+    const torch::Tensor bad_groups = shared.isfinite().all(1).logical_not().cpu();  // [G]
+    const Blocks groups = in_units({heads}, HeadUnit::group);
+    for (int64_t h = 0; h < heads.count(); ++h) {
+      const int64_t head = heads.heads[static_cast<size_t>(h)];
+      const std::vector<int64_t>& ids = groups.front().heads;
+      const int64_t group = std::lower_bound(ids.begin(), ids.end(), heads.group_of(head)) - ids.begin();
+      if (!survives_[block][h].item<bool>() || !(bad[h].item<bool>() || bad_groups[group].item<bool>())) continue;
+      fail(ExitCode::run_failed,
+           "score gradient_l1: the weights of head {} get a gradient that is not finite from one of the examples {} of "
+           "the score split; train the model further or differently, or leave that example out",
+           to_string(HeadId{heads.id, head}), fmt::join(batch.examples, ", "));
+    }
+  }
+
+  Blocks heads_;
+  ScoreUnits units_;
+  PerBlock survives_;  // [H]
+  std::vector<Sums> sums_;
   int64_t examples_ = 0;
 };
 
 class GradientL1 final : public ScoreMethod {
  public:
   using Options = GradientOptions;
-  explicit GradientL1(const Options& options) : variant_(options.variant()) {}
+  explicit GradientL1(const Options& options)
+      : variant_(options.variant()), unit_(options.unit.value_or(HeadUnit::query)) {}
+  HeadUnit unit() const override { return unit_; }
+  std::string note() const override { return unit_ == HeadUnit::group ? "unit: group" : ""; }
   Normalize normalize() const override { return variant_.normalize; }
   Needs needs() const override {
     Needs needs;
@@ -257,6 +297,7 @@ class GradientL1 final : public ScoreMethod {
   bool token() const { return variant_.of == Of::gate && variant_.absolute == Absolute::token; }
 
   Variant variant_;
+  HeadUnit unit_;
 };
 
 const Register<ScoreMethod, GradientL1> register_gradient_l1{

@@ -17,6 +17,7 @@ namespace {
 struct Running {
   const ScoreRequest* request = nullptr;
   Needs needs;
+  ScoreUnits units;
   std::unique_ptr<ScoreMethod::Pass> pass;
 };
 
@@ -49,8 +50,11 @@ void pass_over_data(const std::vector<Running>& all, const Needs& needs, const S
   });
 }
 
-/// A method's own values: shapes right, surviving heads finite, removed heads 0, and larger = keep.
-void check_and_turn(RawScores& raw, const ScoreRequest& request, const Blocks& blocks, const PerBlock& survives) {
+/// A method's own values: shapes right, surviving units finite, removed units 0, and larger = keep.
+void check_and_turn(RawScores& raw, const Running& one) {
+  const ScoreRequest& request = *one.request;
+  const Blocks& blocks = one.units.blocks();
+  const PerBlock survives = surviving_heads(blocks, one.units.removed());
   TORCH_CHECK(raw.values.size() == blocks.size(), "score ", request.label, " gave another number of blocks");
   TORCH_CHECK(raw.n.empty() || raw.n.size() == blocks.size(), "score ", request.label,
               " counted the examples of another number of blocks");
@@ -60,13 +64,13 @@ void check_and_turn(RawScores& raw, const ScoreRequest& request, const Blocks& b
   for (size_t b = 0; b < blocks.size(); ++b) {
     torch::Tensor& values = raw.values[b];
     TORCH_CHECK(values.sizes() == survives[b].sizes() && values.scalar_type() == torch::kFloat64, "score ",
-                request.label, " gave values that are not float64 [H]");
+                request.label, " gave values that are not float64 [U]");
     const torch::Tensor bad = values.isfinite().logical_not().logical_and(survives[b]);
     if (bad.any().item<bool>()) {
-      const auto head = static_cast<size_t>(bad.nonzero()[0].item<int64_t>());
-      fail(ExitCode::run_failed, "score {}: head {} comes to {} over the whole score split; the model overflows there",
-           request.label, to_string(HeadId{blocks[b].id, blocks[b].heads[head]}),
-           values[static_cast<int64_t>(head)].item<double>());
+      const int64_t at = bad.nonzero()[0].item<int64_t>();
+      const HeadId unit{blocks[b].id, blocks[b].heads[static_cast<size_t>(at)]};
+      fail(ExitCode::run_failed, "score {}: {} comes to {} over the whole score split; the model overflows there",
+           request.label, unit_text(unit, one.units.unit()), values[at].item<double>());
     }
     const torch::Tensor zero = torch::zeros({}, torch::kFloat64);
     values = torch::where(survives[b], negate ? 0 - values : values, zero);  // 0 - x: no negative zeros
@@ -77,8 +81,11 @@ void check_and_turn(RawScores& raw, const ScoreRequest& request, const Blocks& b
   }
 }
 
-/// Surviving heads that share their value with another, and warnings where nothing but the tie rule decides.
-void count_ties(Importance& result, const std::string& label, const Blocks& blocks, const PerBlock& survives) {
+/// Surviving units that share their value with another, and warnings where nothing but the tie rule decides.
+void count_ties(Importance& result, const std::string& label, const ScoreUnits& units) {
+  const Blocks& blocks = units.blocks();
+  const PerBlock survives = surviving_heads(blocks, units.removed());
+  const char* what = units.unit() == HeadUnit::query ? "heads" : "groups";
   std::vector<double> all;
   std::vector<std::string> equal_blocks;
   for (size_t b = 0; b < blocks.size(); ++b) {
@@ -96,11 +103,20 @@ void count_ties(Importance& result, const std::string& label, const Blocks& bloc
   const char* rule = "their order is the tie rule's: kind, layer, head";
   if (all.size() > 1 && all.front() == all.back()) {
     result.warnings.push_back(
-        fmt::format("score {}: all {} heads have the same value {}; {}", label, all.size(), all.front(), rule));
+        fmt::format("score {}: all {} {} have the same value {}; {}", label, all.size(), what, all.front(), rule));
   } else {
     for (const std::string& block : equal_blocks)
-      result.warnings.push_back(fmt::format("score {}: all heads of {} have the same value; {}", label, block, rule));
+      result.warnings.push_back(
+          fmt::format("score {}: all {} of {} have the same value; {}", label, what, block, rule));
   }
+}
+
+/// What units have, at each of their heads; undefined tensors and empty lists stay so.
+PerBlock at_heads(const PerBlock& of_units, const ScoreUnits& units) {
+  PerBlock of_heads;
+  for (size_t b = 0; b < of_units.size(); ++b)
+    of_heads.push_back(of_units[b].defined() ? units.spread(of_units[b], b) : torch::Tensor());  // [H]
+  return of_heads;
 }
 
 }  // namespace
@@ -119,26 +135,31 @@ std::vector<Importance> importance(const std::vector<ScoreRequest>& requests, co
   }
 
   std::vector<Running> running;
-  for (const ScoreRequest& request : requests)
-    running.push_back({&request, request.method->needs(), request.method->start(input, request.draw)});
+  for (const ScoreRequest& request : requests) {
+    ScoreInput own = input;
+    own.unit = request.method->unit();
+    running.push_back({&request, request.method->needs(), own.units(), request.method->start(own, request.draw)});
+  }
   const Needs needs = unite(running);
   if (needs.data) pass_over_data(running, needs, input);
 
   for (size_t r = 0; r < requests.size(); ++r) {
     Importance& result = results[r];
     RawScores raw = running[r].pass->finish();
-    check_and_turn(raw, requests[r], blocks, survives);
-    normalize(raw.values, raw.stderr_, blocks, input.removed, requests[r].method->normalize());
+    const ScoreUnits& units = running[r].units;
+    check_and_turn(raw, running[r]);
+    normalize(raw.values, raw.stderr_, units.blocks(), units.removed(), requests[r].method->normalize());
     for (size_t half = 0; half < 2; ++half) {
       PerBlock no_stderr;
       if (!raw.halves[half].empty())
-        normalize(raw.halves[half], no_stderr, blocks, input.removed, requests[r].method->normalize());
-      result.halves[half] = std::move(raw.halves[half]);
+        normalize(raw.halves[half], no_stderr, units.blocks(), units.removed(), requests[r].method->normalize());
+      result.halves[half] = at_heads(raw.halves[half], units);
     }
     result.values = std::move(raw.values);
-    result.stderr_ = std::move(raw.stderr_);
+    count_ties(result, requests[r].label, units);
+    result.values = at_heads(result.values, units);
+    result.stderr_ = at_heads(raw.stderr_, units);
     result.n = std::move(raw.n);
-    count_ties(result, requests[r].label, blocks, survives);
     if (running[r].needs.data) {
       result.examples = input.examples;
       result.forward = static_cast<int64_t>(input.batches.size());

@@ -23,13 +23,14 @@ std::vector<torch::Tensor> projection_weights(Attention& attention) {
   return {attention.query().weight, attention.key().weight, attention.value().weight, attention.output().weight};
 }
 
-/// Cuts gradients of the four weights into heads.
+/// Cuts gradients of the four weights into heads and groups.
 ProjectionGradients by_head(const torch::Tensor* gradients, const Attention& attention) {
   const int64_t heads = attention.head_count(), width = attention.d_model();
-  return {.query = gradients[0].view({heads, attention.key_width(), width}),                         // [H, Dk, C]
-          .key = gradients[1].view({heads, attention.key_width(), width}),                           // [H, Dk, C]
-          .value = gradients[2].view({heads, attention.value_width(), width}),                       // [H, Dv, C]
-          .output = gradients[3].view({width, heads, attention.value_width()}).permute({1, 0, 2})};  // [H, C, Dv]
+  const int64_t groups = std::ssize(attention.groups());
+  return {.query = gradients[0].view({heads, attention.key_width(), width}),                        // [H, Dk, C]
+          .output = gradients[3].view({width, heads, attention.value_width()}).permute({1, 0, 2}),  // [H, C, Dv]
+          .key = gradients[1].view({groups, attention.key_width(), width}),                         // [G, Dk, C]
+          .value = gradients[2].view({groups, attention.value_width(), width})};                    // [G, Dv, C]
 }
 
 void require_finite_losses(const torch::Tensor& losses, const Batch& batch) {

@@ -32,6 +32,7 @@ class OutputL2 final : public ScoreMethod {
     bool relative = false;
     QueryPositions positions = QueryPositions::all;
     Normalize normalize = Normalize::none;
+    std::optional<HeadUnit> unit;
 
     template <class V>
     void fields(V& v) {
@@ -43,11 +44,13 @@ class OutputL2 final : public ScoreMethod {
         "surviving heads' contexts side by side)");
       v("positions", positions, kPositionsHelp);
       v("normalize", normalize, "how the scores of different blocks are made comparable");
+      v("unit", unit, kScoreUnitHelp);
     }
   };
   explicit OutputL2(Options options) : options_(options) {}
   Normalize normalize() const override { return options_.normalize; }
-  std::string note() const override { return fmt::format("positions: {}", enum_name(options_.positions)); }
+  HeadUnit unit() const override { return options_.unit.value_or(HeadUnit::query); }
+  std::string note() const override { return note_of(options_.positions, unit()); }
   Needs needs() const override {
     Needs needs;
     needs.contexts = true;
@@ -66,7 +69,7 @@ class OutputL2 final : public ScoreMethod {
           survives_(surviving_heads(model_.blocks(), input.removed)),
           mean_("output_l2", input) {
       for (size_t b = 0; b < survives_.size(); ++b)
-        grams_.push_back(options_.at == At::projected ? gram_matrices(model_.attention(b)) : torch::Tensor());
+        grams_.push_back(by_grams() ? gram_matrices(model_.attention(b)) : torch::Tensor());
     }
 
     void add(const Observation& seen) override {
@@ -76,12 +79,9 @@ class OutputL2 final : public ScoreMethod {
         const torch::Tensor positions = rows.sum(-1);                                      // [B, 1]
         const torch::Tensor context = seen.trace.contexts[b].to(torch::kFloat64);          // [B, H, T, Dv]
         const bool projected = options_.at == At::projected;
-        // Rounding can leave a norm of 0 just below it.
-        const torch::Tensor squared = projected ? (context.matmul(grams_[b].to(context.device())) * context).sum(-1)
-                                                : context.square().sum(-1);  // [B, H, T]
-        torch::Tensor norm = squared.clamp_min(0).sqrt();
+        torch::Tensor norm = unit_norms(context, b);  // [B, U, T]
         if (options_.relative) {
-          const torch::Tensor whole = projected ? block_norm(context, b) : context_norm(squared, b);  // [B, 1, T]
+          const torch::Tensor whole = projected ? block_norm(context, b) : context_norm(context, b);  // [B, 1, T]
           norm = torch::where(norm == 0, norm, norm / whole);  // a head that gives nothing has no share of nothing
         }
         norm = torch::where(rows, norm, torch::zeros({}, norm.options()));
@@ -91,18 +91,49 @@ class OutputL2 final : public ScoreMethod {
     RawScores finish() override { return mean_.finish(); }
 
    private:
+    /// Norms of groups' outputs need products between their heads, for which there are no grams.
+    bool by_grams() const { return options_.at == At::projected && mean_.units().unit() == HeadUnit::query; }
+
+    /// Norm of what each unit gives at each position. [B, U, T]
+    torch::Tensor unit_norms(const torch::Tensor& context, size_t block) const {
+      if (options_.at == At::context) return mean_.units().sum(context.square().sum(-1), block).sqrt();
+      if (!by_grams()) return group_norms(context, block);
+      const torch::Tensor gram = grams_[block].to(context.device());
+      // Rounding can leave a norm of 0 just below it.
+      return (context.matmul(gram) * context).sum(-1).clamp_min(0).sqrt();  // [B, H, T]
+    }
+    /// Norm of each group's part of the block's output, removed heads left out. [B, G, T]
+    torch::Tensor group_norms(const torch::Tensor& context, size_t block) const {
+      Attention& attention = model_.attention(block);
+      const torch::Tensor weight =
+          attention.output()
+              .weight.detach()
+              .to(torch::kFloat64)
+              .view({attention.d_model(), attention.head_count(), attention.value_width()});  // [C, H, Dv]
+      const torch::Tensor kept = surviving(context, block);                                   // [B, H, T, Dv]
+      std::vector<torch::Tensor> norms;
+      for (size_t group = 0; group < mean_.units().blocks()[block].heads.size(); ++group) {
+        const torch::Tensor places =
+            torch::tensor(mean_.units().places(block, group), torch::kInt64).to(context.device());     // [R]
+        const torch::Tensor joined = kept.index_select(1, places).transpose(1, 2).flatten(2);          // [B, T, R Dv]
+        const torch::Tensor of_group = at::linear(joined, weight.index_select(1, places).flatten(1));  // [B, T, C]
+        norms.push_back(of_group.norm(2, -1));                                                         // [B, T]
+      }
+      return torch::stack(norms, 1);  // [B, G, T]
+    }
+    torch::Tensor surviving(const torch::Tensor& context, size_t block) const {
+      return context * survives_[block].to(context.device()).view({1, -1, 1, 1});  // [B, H, T, Dv]
+    }
     /// Norm of the block's output at each position, removed heads left out. [B, 1, T]
     torch::Tensor block_norm(const torch::Tensor& context, size_t block) const {
       const Projection& output = model_.attention(block).output();
-      const torch::Tensor kept = context * survives_[block].to(context.device()).view({1, -1, 1, 1});  // [B, H, T, Dv]
-      const torch::Tensor joined = kept.transpose(1, 2).flatten(2);                                    // [B, T, H Dv]
-      const torch::Tensor whole = at::linear(joined, output.weight.detach().to(torch::kFloat64),
-                                             output.bias.detach().to(torch::kFloat64));  // [B, T, C]
-      return whole.norm(2, -1).unsqueeze(1);                                             // [B, 1, T]
+      const torch::Tensor joined = surviving(context, block).transpose(1, 2).flatten(2);     // [B, T, H Dv]
+      torch::Tensor whole = at::linear(joined, output.weight.detach().to(torch::kFloat64));  // [B, T, C]
+      if (output.bias.defined()) whole = whole + output.bias.detach().to(torch::kFloat64);
+      return whole.norm(2, -1).unsqueeze(1);  // [B, 1, T]
     }
-    torch::Tensor context_norm(const torch::Tensor& squared, size_t block) const {
-      const torch::Tensor kept = squared * survives_[block].to(squared.device()).view({1, -1, 1});  // [B, H, T]
-      return kept.sum(1, /*keepdim=*/true).sqrt();                                                  // [B, 1, T]
+    torch::Tensor context_norm(const torch::Tensor& context, size_t block) const {
+      return surviving(context, block).square().sum(-1).sum(1, /*keepdim=*/true).sqrt();  // [B, 1, T]
     }
 
     Options options_;

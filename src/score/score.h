@@ -27,10 +27,10 @@ struct Needs {
   bool any_gradient() const { return gate_gradients || context_gradients || weight_gradients; }
 };
 
-/// Gradients of one block's projections, summed over the examples of a batch, head by head.
+/// Gradients of one block's projections, summed over the examples of a batch.
 struct ProjectionGradients {
-  torch::Tensor query, key, value;  // [H, Dk, C], [H, Dk, C], [H, Dv, C]
-  torch::Tensor output;             // [H, C, Dv]
+  torch::Tensor query, output;  // head by head, [H, Dk, C] and [H, C, Dv]
+  torch::Tensor key, value;     // group by group, [G, Dk, C] and [G, Dv, C]
 };
 
 /// One batch under intact weights and the heads present. What nobody asked for is empty; what a block without heads
@@ -43,14 +43,41 @@ struct Observation {
   std::vector<ProjectionGradients> weight_gradients;
 };
 
-/// Raw values of one method: float64 [H] a block, on the CPU (H = heads present in the model). What stands at removed
-/// heads is not looked at.
+/// What a method gives a number to: the heads present (U = H), or the groups that they read (U = G). Heads that a sweep
+/// has removed give nothing to their group; a group without a head left is removed itself.
+class ScoreUnits {
+ public:
+  ScoreUnits(const Blocks& heads, const HeadSet& removed, HeadUnit unit);
+
+  HeadUnit unit() const { return unit_; }
+  /// With units in the place of heads.
+  const Blocks& blocks() const { return blocks_; }
+  const HeadSet& removed() const { return removed_; }
+  /// Of values of heads, [B, H, ...] or [H], the sum over each unit: [B, U, ...] or [U]. Of heads, the values
+  /// themselves.
+  torch::Tensor sum(const torch::Tensor& of_heads, size_t block) const;
+  /// The same, divided by the unit's surviving heads.
+  torch::Tensor mean(const torch::Tensor& of_heads, size_t block) const;
+  /// Values of units [U] at each of their heads [H]; 0 at removed heads.
+  torch::Tensor spread(const torch::Tensor& of_units, size_t block) const;
+  /// Places of a unit's heads on the axis of heads.
+  std::vector<int64_t> places(size_t block, size_t index) const;
+
+ private:
+  HeadUnit unit_;
+  Blocks heads_, blocks_;
+  HeadSet removed_;
+  PerBlock survives_;  // [H] bool
+  PerBlock unit_of_;   // [H] int64: the place of a head's unit
+};
+
+/// Raw values of one method: float64 [U] a block, on the CPU. What stands at removed units is not looked at.
 struct RawScores {
   PerBlock values;
-  /// Standard error of the mean over examples, [H] a block, undefined where fewer than two examples counted in it;
+  /// Standard error of the mean over examples, [U] a block, undefined where fewer than two examples counted in it;
   /// empty where a method has none.
   PerBlock stderr_;
-  /// The values from the examples of even and of odd index alone, [H] a block; empty where a method has none.
+  /// The values from the examples of even and of odd index alone, [U] a block; empty where a method has none.
   std::array<PerBlock, 2> halves;
   std::vector<int64_t> n;  // examples that counted in each block; empty where a method looks at none
 };
@@ -71,7 +98,20 @@ struct ScoreInput {
   const HeadSet& removed;  // heads gated to 0 by the sweep so far: no part in any norm, rank or tie
   uint64_t seed = 0;
   std::function<void(size_t)> on_batch = {};  // how many are done; may be empty
+  HeadUnit unit = HeadUnit::query;            // the method's own; set by the driver
+
+  ScoreUnits units() const { return {model.blocks(), removed, unit}; }
 };
+
+template <>
+struct EnumNames<HeadUnit> {
+  static constexpr std::pair<const char*, HeadUnit> names[] = {{"query", HeadUnit::query}, {"group", HeadUnit::group}};
+};
+/// The help of the option `unit` of scores.
+inline constexpr const char* kScoreUnitHelp =
+    "query (default): each head by itself; group: the heads that read one group's keys and values as one, each of "
+    "which "
+    "then has the group's number";
 
 /// One score. It may depend on options only through itself: the same options and input give the same bytes.
 class ScoreMethod {
@@ -86,6 +126,7 @@ class ScoreMethod {
   virtual ~ScoreMethod() = default;
   virtual Keep keep() const { return Keep::large; }
   virtual Normalize normalize() const { return Normalize::none; }
+  virtual HeadUnit unit() const { return HeadUnit::query; }
   virtual Needs needs() const = 0;
   /// What a reader of its numbers has to know of its options, for the report: "positions: all"; may be empty.
   virtual std::string note() const { return ""; }
@@ -101,7 +142,7 @@ struct Importance {
   /// From either half of the examples, normalised as `values`: how stable the ranking is. Empty where undefined.
   std::array<PerBlock, 2> halves;
   std::vector<int64_t> n;             // examples that counted in each block; empty where a method looks at none
-  int64_t ties = 0;                   // surviving heads that share their value with another
+  int64_t ties = 0;                   // surviving units that share their value with another
   std::vector<std::string> warnings;  // all equal within a block, or overall
   // What the method needs: examples seen, and batches forward and backward as if it had the pass for itself. So the
   // numbers do not depend on which other methods shared the pass; the seconds are those of the shared pass.

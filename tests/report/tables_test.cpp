@@ -60,11 +60,11 @@ TEST_CASE("curve.csv has the columns of docs/formats.md section 8", "[tables]") 
       "seed,method,draw,sweep,rule,scope,kind,at_step,name,step,fraction,heads_removed,heads_total,split,metric,value,"
       "stderr,"
       "ci_low,ci_high,n,base,delta,delta_stderr,delta_ci_low,delta_ci_high,p,q,params,attention_flops_per_token,"
-      "forward,backward,point\n"
+      "kv_cache_bytes_per_token,forward,backward,point\n"
       "1,gradient_l1,0,one_shot,one_shot,global,all,,,1,0.25,4,16,report,accuracy,0.7814387699066447,"
       "0.009687201786787098,0.7618756985883023,0.7998169323224441,1821,0.8105436573311368,-0.029104887424492038,"
       "0.006713497401679117,-0.04226310054208634,-0.015946674306897737,1.9287321486034632e-05,1.9287321486034632e-05,"
-      "181506,98304,217,217,"
+      "181506,98304,,217,217,"
       "9f2c4e1ab07d35c8\n");
 }
 
@@ -103,10 +103,11 @@ TEST_CASE("sensitivity.csv has the columns of docs/formats.md section 8, with it
   const std::vector<std::string> lines = lines_of(sensitivity_csv(record));
   REQUIRE(lines.size() == 17);
   CHECK(lines[0] ==
-        "seed,table,method,draw,kind,layer,head,fraction,heads_removed,heads_total,split,metric,value,stderr,ci_low,"
+        "seed,table,method,draw,kind,layer,head,group,fraction,heads_removed,heads_total,split,metric,value,stderr,ci_"
+        "low,"
         "ci_high,n,base,delta,delta_stderr,delta_ci_low,delta_ci_high,p,q,point");
   CHECK(lines[15] ==
-        "1,leave_one_out,,,encoder,3,2,0.0625,1,16,report,accuracy,0.8066996155958265,0.009256282268002085,"
+        "1,leave_one_out,,,encoder,3,2,,0.0625,1,16,report,accuracy,0.8066996155958265,0.009256282268002085,"
         "0.7879245870862459,0.8241833824038065,1821,0.8105436573311368,-0.003844041735310269,0.004071600279222751,"
         "-0.011824231642030088,0.004136148171409551,0.41875418826901556,0.6700067012304249,03ab77d1c25e9f40");
 }
@@ -114,11 +115,12 @@ TEST_CASE("sensitivity.csv has the columns of docs/formats.md section 8, with it
 TEST_CASE("q is a family of its own for each table, metric and seed", "[tables]") {
   const std::string text = sensitivity_csv(two_seeds());
   // Seed 1: p = 0.001, 0.02, 1, 1; seed 2: 0.001, 1, 1, 1. Two blocks of 0.04 each give 0.04. Loss has no test.
-  CHECK_THAT(text, ContainsSubstring("1,leave_one_out,,,encoder,0,1,0.25,1,4,report,accuracy,0.7,0.01,"));
+  CHECK_THAT(text, ContainsSubstring("1,leave_one_out,,,encoder,0,1,,0.25,1,4,report,accuracy,0.7,0.01,"));
   CHECK_THAT(text, ContainsSubstring(",0.001,0.004,0000000000000"));
   CHECK_THAT(text, ContainsSubstring(",0.02,0.04,000000000000000d\n"));
-  CHECK_THAT(text, ContainsSubstring("2,layer_removed,,,encoder,1,,1.0,2,2,report,loss,0.8999999999999999,,,,100,0.7,,,"
-                                     ",,,,0000000000000024\n"));
+  CHECK_THAT(text,
+             ContainsSubstring("2,layer_removed,,,encoder,1,,,1.0,2,2,report,loss,0.8999999999999999,,,,100,0.7,,,"
+                               ",,,,0000000000000024\n"));
   CHECK_THAT(text, ContainsSubstring(",0.04,0.04,0000000000000024\n"));
 }
 

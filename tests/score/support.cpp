@@ -17,7 +17,7 @@ torch::Tensor LossTask::example_losses(const torch::Tensor& values, const Batch&
   return -torch::where(wanted, picked, torch::zeros_like(picked)).sum(1) / wanted.sum(1);  // [B]
 }
 
-Subject make_subject(Kind kind, torch::ScalarType type, const HeadSet& gone) {
+Subject make_subject(Kind kind, torch::ScalarType type, const HeadSet& gone, int64_t groups) {
   at::set_num_threads(1);  // for tensors this small, threads only wait for each other
   TransformerConfig config;
   config.architecture = kind == Kind::cross     ? Architecture::encoder_decoder
@@ -26,7 +26,8 @@ Subject make_subject(Kind kind, torch::ScalarType type, const HeadSet& gone) {
   if (kind == Kind::cross) config.decoder_layers = 2;
   config.d_model = 8;
   config.layers = 2;
-  config.heads = 3;
+  config.heads = groups > 0 ? 4 : 3;
+  config.groups = groups;
   config.d_key = 3;
   config.d_value = 2;
   config.d_ff = 10;
@@ -135,6 +136,9 @@ const std::vector<Definition>& definitions() {
       {"{entropy: {positions: carrying}}"},
       {"{entropy: {keep: diffuse, scale: nats}}"},
       {"{entropy: {skip_special: true}}"},
+      {"{gradient_l1: {unit: group}}"},
+      {"{output_l2: {unit: group}}"},
+      {"{entropy: {unit: group}}"},
       {"random", /*depends_on_batches=*/false, /*looks_at_model=*/false},
   };
   return all;

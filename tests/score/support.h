@@ -46,8 +46,8 @@ struct Subject {
 
 /// 2 layers (on each side), blocks of 3 heads with Dk = 3, Dv = 2, d_model = 8, every parameter drawn from a normal
 /// distribution; 7 examples of lengths 2 to 6, with targets of other lengths where they are translated. `gone` heads
-/// never exist.
-Subject make_subject(Kind kind, torch::ScalarType type, const HeadSet& gone = {});
+/// never exist. With `groups`, blocks of 4 heads that share the keys and values of so many groups.
+Subject make_subject(Kind kind, torch::ScalarType type, const HeadSet& gone = {}, int64_t groups = 0);
 
 /// Place of a block in model->blocks().
 size_t place_of(const Subject& subject, const BlockId& block);
