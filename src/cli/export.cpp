@@ -5,6 +5,7 @@
 
 #include "cli/cli.h"
 #include "core/files.h"
+#include "model/export_form.h"
 #include "report/method_pairs.h"
 #include "report/report.h"
 #include "report/tables.h"
@@ -53,9 +54,13 @@ void add_export(CommandLine& line, ExportModel export_model) {
       ->required()
       ->expected(1, 2);
   command.add_option("--point", parsed->arguments.point, "hf: id of the point, or the beginning of it (see curve.csv)");
+  std::vector<std::string> forms;
+  for (const auto& entry : EnumNames<ExportForm>::names) forms.emplace_back(entry.first);
   command
-      .add_option("--form", parsed->arguments.form, "hf: compact, heads are gone; zeroed, they stay and give nothing")
-      ->check(CLI::IsMember({"compact", "zeroed"}));
+      .add_option("--form", parsed->arguments.form,
+                  "hf: compact, heads are gone; zeroed, they stay and give nothing; of the Llama family also padded, "
+                  "layers are filled up to the largest; degroup, every head has keys and values of its own")
+      ->check(CLI::IsMember(forms));
   command.add_option("--to", parsed->arguments.to, "a folder that does not exist yet");
   command.footer(
       "Examples:\n  headprune export runs/minilm-sst2 --point 3f2a --form zeroed --to pruned\n"

@@ -67,19 +67,19 @@ ExitCode export_model_of(const CommandLine& line, const ExportArguments& argumen
   const bool own = point.fine_tuned || point.spec.at_step;
   const fs::path model = own ? own_weights_of(run, point) : model_of(run, record, point.spec.seed);
   if (model.is_absolute()) require_unchanged(read_run_context(run).inputs);
-  const ExportResult result =
-      export_model({.model = model,
-                    .removed = point.removed,
-                    .form = arguments.form == "zeroed" ? ExportForm::zeroed : ExportForm::compact,
-                    .target = arguments.to,
-                    .metadata = {{"headprune.experiment_id", record.experiment_id},
-                                 {"headprune.point", point.point},
-                                 {"headprune.mask_sha256", point.mask}},
-                    .type = record.facts ? record.facts->model : ""});
+  const ExportForm form = enum_value<ExportForm>(arguments.form).value_or(ExportForm::compact);
+  const ExportResult result = export_model({.model = model,
+                                            .removed = point.removed,
+                                            .form = form,
+                                            .target = arguments.to,
+                                            .metadata = {{"headprune.experiment_id", record.experiment_id},
+                                                         {"headprune.point", point.point},
+                                                         {"headprune.mask_sha256", point.mask}},
+                                            .type = record.facts ? record.facts->model : ""});
   if (line.common.json) {
     print_result(dump_json_file({{"folder", arguments.to},
                                  {"point", point.point},
-                                 {"form", arguments.form == "zeroed" ? "zeroed" : "compact"},
+                                 {"form", enum_name(form)},
                                  {"heads", result.heads},
                                  {"intact_heads", result.intact_heads},
                                  {"params", result.parameters},

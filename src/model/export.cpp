@@ -13,6 +13,7 @@
 #include "model/folder.h"
 #include "model/generation_check.h"
 #include "model/other_files.h"
+#include "model/stored_heads.h"
 #include "model/weight_files.h"
 
 namespace headprune {
@@ -50,47 +51,6 @@ Batch batch_of(const std::vector<Example>& examples) {
   return make_batch(examples, indices, torch::kCPU);
 }
 
-/// Rows (dimension 0) or columns (1) of heads or groups, at their places in an intact block.
-torch::Tensor places(const std::vector<int64_t>& ids, int64_t width) {
-  std::vector<int64_t> rows;
-  for (const int64_t id : ids)
-    for (int64_t i = 0; i < width; ++i) rows.push_back(id * width + i);
-  return torch::tensor(rows, torch::kInt64);  // [n width]
-}
-
-/// A model of intact shapes: what `kept` lacks is 0.
-std::shared_ptr<TransformerModel> with_intact_shapes(TransformerModel& kept) {
-  const auto full = make_transformer(kept.sizes());
-  const NamedTensors from = state(kept), to = state(*full);
-  for (const auto& [name, tensor] : to) {
-    torch::Tensor target = tensor;
-    if (from.at(name).sizes() == target.sizes()) target.copy_(from.at(name));
-  }
-  for (size_t i = 0; i < kept.blocks().size(); ++i) {
-    Attention &part = kept.attention(i), &whole = full->attention(i);
-    for (const auto& [source, target, rows] :
-         {std::tuple(&part.query(), &whole.query(), places(part.heads(), part.key_width())),
-          std::tuple(&part.key(), &whole.key(), places(part.groups(), part.key_width())),
-          std::tuple(&part.value(), &whole.value(), places(part.groups(), part.value_width()))}) {
-      target->weight.index_copy_(0, rows, source->weight);
-      if (source->bias.defined()) target->bias.index_copy_(0, rows, source->bias);
-    }
-    whole.output().weight.index_copy_(1, places(part.heads(), part.value_width()), part.output().weight);
-  }
-  return full;
-}
-
-/// Output columns of removed heads set to 0.
-void zero_heads(TransformerModel& model, const HeadSet& removed) {
-  const Blocks blocks = model.blocks();
-  for (size_t i = 0; i < blocks.size(); ++i) {
-    Attention& attention = model.attention(i);
-    const int64_t width = attention.value_width();
-    for (const int64_t head : removed.in_block(blocks[i].id))
-      attention.output().weight.narrow(1, head * width, width).zero_();
-  }
-}
-
 HeadSet united(const HeadSet& first, const HeadSet& second) {
   HeadSet both = first;
   for (const HeadId& head : second.heads()) both.insert(head);
@@ -113,17 +73,51 @@ void check_heads(const ModelFolder& folder, const HeadSet& removed) {
       fail(ExitCode::run_failed, "{}: the model never had head {}", folder.path.string(), to_string(head));
 }
 
-std::vector<std::string> notes_of(const ModelFolder& folder, const ExportRequest& request,
-                                  const TransformerModel& pruned) {
+/// Whether config.json and tensors are those of an ordinary model of another tool's family.
+bool is_plain(const ModelFolder& folder, const ExportPlan& plan) {
+  if (!folder.origin) return false;
+  return plan.form == ExportForm::zeroed || !folder.origin->layout->head_keys(plan.intact.layout()).is_null();
+}
+
+/// The folder as a tool reads it that knows nothing of removed heads.
+ModelFolder as_plain(ModelFolder folder) {
+  folder.config = with_layout(folder.config, folder.stored);
+  folder.removed = folder.empty = {};
+  return folder;
+}
+
+/// Of a form that any tool opens which reads the family.
+std::vector<std::string> notes_of_plain(const ModelFolder& folder, const ExportPlan& plan, const ModelFolder& written) {
+  const HeadLayout &stored = written.stored, intact = plan.intact.layout();
+  const int64_t width = plan.intact.d_model;
+  std::vector<std::string> notes;
+  if (folder.origin->layout->heads_divide_width() && width % stored.heads != 0)
+    notes.push_back(fmt::format(
+        "opens in transformers 4 and in headprune; transformers 5 refuses a {} whose {} heads do not divide its width "
+        "of {}{}",
+        folder.model_type(), stored.heads, width,
+        width % intact.heads == 0 ? ": use --form padded for it, or zeroed" : ""));
+  else
+    notes.emplace_back("opens in transformers 4 and 5, and in headprune");
+  if (plan.form == ExportForm::padded)
+    notes.push_back(fmt::format("every layer has {} query heads in {} groups; {} of {} give nothing and only fill up",
+                                stored.heads, stored.groups, written.empty.size(), stored.heads * plan.intact.layers));
+  if (plan.form == ExportForm::degroup)
+    notes.push_back(
+        fmt::format("each of the {} query heads of a layer has a copy of its group's keys and values", stored.heads));
+  return notes;
+}
+
+std::vector<std::string> notes_of(const ModelFolder& folder, const ExportPlan& plan, const ModelFolder& written) {
   if (!folder.origin)
     return {"opens in headprune (model.type: " + std::string(enum_name(folder.config.architecture)) + ", init: load)"};
-  if (request.form == ExportForm::zeroed) return {"opens in transformers 4 and 5, and in headprune"};
+  if (is_plain(folder, plan)) return notes_of_plain(folder, plan, written);
   if (!folder.origin->layout->prunes_elsewhere())
     return {"opens in headprune; transformers cannot remove heads of this family: use --form zeroed for it"};
   std::vector<std::string> notes = {
       "opens in transformers up to 4 and in headprune; transformers 5 removed head pruning: "
       "use --form zeroed for it"};
-  const Blocks blocks = pruned.blocks();
+  const Blocks blocks = written.blocks();
   if (std::any_of(blocks.begin(), blocks.end(), [](const BlockHeads& block) { return block.heads.empty(); }))
     notes.push_back("a block has no head left, which transformers cannot build: use --form zeroed for it");
   return notes;
@@ -132,28 +126,42 @@ std::vector<std::string> notes_of(const ModelFolder& folder, const ExportRequest
 /// Keys of config.json that an export changes; a key of the source beyond them must be what it was.
 constexpr const char* kChangedKeys[] = {"architectures", "torch_dtype", "dtype", "pruned_heads", "headprune"};
 
-bool is_changed(const std::string& key) {
-  return std::find(std::begin(kChangedKeys), std::end(kChangedKeys), key) != std::end(kChangedKeys);
+bool is_changed(const ModelFolder& folder, const std::string& key) {
+  return std::find(std::begin(kChangedKeys), std::end(kChangedKeys), key) != std::end(kChangedKeys) ||
+         (folder.origin && folder.origin->layout->head_keys(folder.stored).contains(key));
 }
 
 Json config_of(const fs::path& folder) {
   return parse_json(read_file(folder / "config.json"), (folder / "config.json").string());
 }
 
-/// Keys that mean nothing here stay.
-void keep_keys(const Json& source, Json& config) {
+/// config.json of the model: what an export states of heads, beside what the intact model has, and the keys of the
+/// source that mean nothing here.
+Json config_of(const ModelFolder& folder, const ExportPlan& plan, const TransformerModel& model) {
+  Json config = model.config();
+  const bool states = is_plain(folder, plan) && plan.form != ExportForm::zeroed;
+  if (!plan.removed.empty() && (plan.form == ExportForm::zeroed || states)) {
+    config["headprune"] = removal_json(plan.intact, plan.removed);
+    config["headprune"]["form"] = enum_name(plan.form);
+  }
+  if (plan.stated) {
+    config.update(folder.origin->layout->head_keys(*plan.stated));
+    if (!plan.removed.empty()) config["headprune"]["intact"] = folder.origin->layout->head_keys(plan.intact.layout());
+  }
+  const Json source = config_of(folder.path);
   for (const auto& [key, value] : source.items())
-    if (!is_changed(key) && !config.contains(key)) config[key] = value;
+    if (!is_changed(folder, key) && !config.contains(key)) config[key] = value;
+  return config;
 }
 
 [[noreturn]] void refuse_written(const ExportRequest& request, const std::string& problem) {
   fail(ExitCode::run_failed, "{}: {}: this is a bug in headprune; nothing was kept", request.target.string(), problem);
 }
 
-void check_config(const ExportRequest& request, const fs::path& written) {
+void check_config(const ExportRequest& request, const ModelFolder& source, const fs::path& written) {
   const Json before = config_of(request.model), after = config_of(written);
   for (const auto& [key, value] : before.items())
-    if (!is_changed(key) && (!after.contains(key) || after[key] != value))
+    if (!is_changed(source, key) && (!after.contains(key) || after[key] != value))
       refuse_written(request, fmt::format("{} of config.json is not what it was", key));
 }
 
@@ -206,6 +214,7 @@ ExportResult export_model(const ExportRequest& request) {
   const torch::NoGradGuard no_grad;
   const ModelFolder folder = read_model_folder(request.model, request.type);
   check_heads(folder, request.removed);
+  const ExportPlan plan = plan_export(folder, united(folder.removed, request.removed), request.form);
   const auto source = load_model(folder, torch::kCPU);
   const std::vector<Example> examples = probe_examples(folder.config);
   const Batch batch = batch_of(examples);
@@ -213,38 +222,31 @@ ExportResult export_model(const ExportRequest& request) {
   probe.gates = mask_gates(source->blocks(), request.removed, torch::kCPU);
   const torch::Tensor expected = source->forward(batch, probe).values;
 
-  const HeadSet removed = united(folder.removed, request.removed);
   // The source stays as it is, to be asked again.
-  std::shared_ptr<TransformerModel> pruned = source->clone();
-  if (request.form == ExportForm::zeroed) {
-    pruned = with_intact_shapes(*source);
-    zero_heads(*pruned, removed);
-    pruned->set_origin(folder.origin);
-    pruned->set_labels(folder.labels);
-  } else {
-    pruned->remove_heads(request.removed);
-  }
-  Json config = pruned->config();
-  if (request.form == ExportForm::zeroed && !removed.empty()) {
-    config["headprune"] = removal_json(folder.config, removed);
-    config["headprune"]["form"] = "zeroed";
-  }
-  keep_keys(config_of(request.model), config);
+  const auto pruned = stored_model(plan, *source);
+  pruned->set_origin(folder.origin);
+  pruned->set_labels(folder.labels);
   std::map<std::string, std::string> metadata = metadata_of(request.model);
   for (const auto& [key, value] : request.metadata) metadata[key] = value;
   make_folders(fs::absolute(request.target).parent_path());
   FolderWriter writer(request.target);
-  writer.write("config.json", dump_json_file(config));
+  writer.write("config.json", dump_json_file(config_of(folder, plan, *pruned)));
   writer.write("model.safetensors", tensors_file(pruned->tensors(), metadata));
   const std::vector<std::string> left_out = copy_other_files(request.model, writer);
 
-  const auto reloaded = load_model(read_model_folder(writer.temporary()), torch::kCPU);
+  const ModelFolder written = read_model_folder(writer.temporary());
   ExportResult result;
-  result.max_abs_diff = difference(expected, reloaded->forward(batch).values, batch);
-  if (!(result.max_abs_diff <= kTolerance))
-    refuse_written(request, fmt::format("the written model's logits differ from the masked model's by {:.3g}",
-                                        result.max_abs_diff));
-  check_config(request, writer.temporary());
+  const auto compare = [&](TransformerModel& model) {
+    result.max_abs_diff = std::max(result.max_abs_diff, difference(expected, model.forward(batch).values, batch));
+    if (!(result.max_abs_diff <= kTolerance))
+      refuse_written(request, fmt::format("the written model's logits differ from the masked model's by {:.3g}",
+                                          result.max_abs_diff));
+  };
+  if (is_plain(folder, plan)) compare(*load_model(as_plain(written), torch::kCPU));
+  const auto reloaded = load_model(written, torch::kCPU);
+  compare(*reloaded);
+  if (written.removed != plan.removed) refuse_written(request, "other heads are removed when it is read back");
+  check_config(request, folder, writer.temporary());
   result.texts =
       check_texts(request, {.source = *source, .gates = probe.gates, .written = *reloaded, .tolerance = kTolerance},
                   examples, writer.temporary());
@@ -253,7 +255,7 @@ ExportResult export_model(const ExportRequest& request) {
   result.intact_heads = static_cast<int64_t>(all_heads(transformer_blocks(folder.config)).size());
   result.parameters = parameter_count(*pruned);
   result.intact_parameters = intact_parameters(folder.config);
-  result.notes = notes_of(folder, request, *reloaded);
+  result.notes = notes_of(folder, plan, written);
   if (!left_out.empty())
     result.notes.push_back("not copied, being weights or a manifest of the source: " + join_some(left_out, ", ", 5));
   return result;

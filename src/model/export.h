@@ -7,12 +7,9 @@
 #include <vector>
 
 #include "core/heads.h"
+#include "model/export_form.h"
 
 namespace headprune {
-
-/// compact: rows of query, key, value and columns of the output projection are gone. zeroed: shapes stay, the output
-/// columns of removed heads are 0.
-enum class ExportForm { compact, zeroed };
 
 struct ExportRequest {
   std::filesystem::path model;  // model folder, maybe pruned before
@@ -33,8 +30,9 @@ struct ExportResult {
 
 /// Writes the folder with every file of the source that is no weight (model/other_files.h) and every key of config.json
 /// that is not about what changed, reads it back, and compares its logits on fixed random sequences with those of the
-/// source masked by gates; where the family writes texts, those too, and the settings that say how. Only then it gets
-/// its name. Throws Error: the target exists (usage), logits differ by more than 1e-5 times the largest, texts or
+/// source masked by gates, as headprune reads it and as a tool does that knows nothing of removed heads; where the
+/// family writes texts, those too, and the settings that say how. Only then it gets its name. Throws Error: the target
+/// exists, or the form cannot hold the model (usage), logits differ by more than 1e-5 times the largest, texts or
 /// settings differ (run_failed), and whatever reading the source throws.
 ExportResult export_model(const ExportRequest& request);
 

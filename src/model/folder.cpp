@@ -8,11 +8,13 @@
 #include "core/log.h"
 #include "core/safetensors.h"
 #include "core/text.h"
+#include "model/attention.h"
 #include "model/blank.h"
 #include "model/checkpoint.h"
 #include "model/foreign_weights.h"
 #include "model/hf_names.h"
 #include "model/label_names.h"
+#include "model/stored_heads.h"
 #include "model/weight_files.h"
 
 namespace headprune {
@@ -108,6 +110,32 @@ void check_fit(const ModelFolder& folder, const ModelInput& input) {
   require_label_order({.names = folder.labels, .where = config_file(folder).string()}, input.labels);
 }
 
+/// What an export states of heads is not what the intact model had, which stands beside it.
+void restore_intact_heads(const HfLayout& layout, Json& json) {
+  if (!json.contains("headprune") || !json["headprune"].is_object()) return;
+  const Json intact = json["headprune"].value("intact", Json::object());
+  const Json keys = layout.head_keys(HeadLayout());  // named: items() would outlive a temporary
+  for (const auto& [key, unused] : keys.items())
+    if (intact.contains(key)) json[key] = intact[key];
+}
+
+/// Of a folder that keeps places for heads that are gone.
+HeadSet empty_heads(const ModelFolder& folder, const Json& json, const std::string& where) {
+  if (!json.contains("headprune") || !json["headprune"].contains("form")) return {};
+  const Json& word = json["headprune"]["form"];
+  const auto form = word.is_string() ? enum_value<ExportForm>(word.get<std::string>()) : std::nullopt;
+  if (!form)
+    fail(ExitCode::run_failed,
+         "{}: headprune.form is {}; the file is damaged, or a later version of headprune wrote it", where,
+         dump_json(word));
+  if (form == ExportForm::zeroed) return folder.removed;
+  if (form != ExportForm::padded) return {};
+  if (const auto padding = padding_heads(folder.config, folder.removed, folder.stored)) return *padding;
+  fail(ExitCode::run_failed,
+       "{}: {} heads in {} groups have no room for those that headprune.removed leaves; the file is damaged", where,
+       folder.stored.heads, folder.stored.groups);
+}
+
 }  // namespace
 
 std::vector<InputFile> model_inputs(const fs::path& folder) {
@@ -137,14 +165,16 @@ ModelFolder read_model_folder(const fs::path& path, const std::string& type) {
   ModelFolder folder;
   folder.path = path;
   if (const auto layout = find_layout(model_type_of(json))) {
+    folder.stored = layout->sizes(HfConfig(json, where)).layout();
+    restore_intact_heads(*layout, json);
     folder.config = layout->sizes(HfConfig(json, where));
     folder.origin = std::make_shared<const HfOrigin>(HfOrigin{layout, json, path});
   } else {
     folder.config = config_from_json(json, where);
+    folder.stored = folder.config.layout();
   }
   folder.removed = removed_from_json(json, folder.config, where);
-  folder.zeroed = !folder.removed.empty() && json.contains("headprune") &&
-                  json["headprune"].value("form", std::string()) == "zeroed";
+  if (!folder.removed.empty()) folder.empty = empty_heads(folder, json, where);
   if (folder.config.architecture == Architecture::encoder) folder.labels = labels_from_json(json, where);
   check_manifest(path, !folder.origin || json.contains("headprune"));
   return folder;
@@ -156,8 +186,9 @@ std::string ModelFolder::model_type() const {
 
 namespace {
 
-/// Tensors of the folder's files under the names of the model.
-NamedTensors as_ours(const ModelFolder& folder, const TransformerModel& model, NamedTensors file, bool new_task_head) {
+/// Tensors of the folder's files under the names of a model that has all their heads.
+NamedTensors named_tensors(const ModelFolder& folder, const TransformerModel& model, NamedTensors file,
+                           bool new_task_head) {
   if (!folder.origin) {
     if (new_task_head)
       for (const auto& [name, tensor] : state(model))
@@ -165,6 +196,40 @@ NamedTensors as_ours(const ModelFolder& folder, const TransformerModel& model, N
     return file;
   }
   return from_hf_tensors(*folder.origin->layout, model, file, {folder.path.string(), new_task_head});
+}
+
+/// Heads that are left out must give nothing: training elsewhere makes any head give something.
+void require_empty(const ModelFolder& folder, TransformerModel& stored) {
+  const Blocks blocks = stored.blocks();
+  for (size_t i = 0; i < blocks.size(); ++i) {
+    Attention& attention = stored.attention(i);
+    const int64_t width = attention.value_width();
+    for (const int64_t head : folder.empty.in_block(blocks[i].id)) {
+      const torch::Tensor columns = attention.output().weight.narrow(1, head * width, width);  // [C, Dv]
+      if (!columns.is_meta() && columns.count_nonzero().item<int64_t>() > 0)
+        fail(ExitCode::run_failed,
+             "{}: {} is removed and gives something all the same (another program trained the folder since?); delete "
+             "the key headprune from config.json, which makes it a model of {} heads a layer",
+             folder.path.string(), to_string(HeadId{blocks[i].id, head}), folder.stored.heads);
+    }
+  }
+}
+
+/// Tensors of the folder's files under the names of the model, without heads that are only there to fill up.
+NamedTensors as_ours(const ModelFolder& folder, const TransformerModel& model, NamedTensors file, bool new_task_head) {
+  if (folder.empty.empty()) return named_tensors(folder, model, std::move(file), new_task_head);
+  const torch::NoGradGuard no_grad;
+  const auto stored = make_transformer(with_layout(folder.config, folder.stored));
+  NamedTensors places = state(*stored);
+  if (new_task_head)  // which `model` has
+    for (const auto& [name, tensor] : state(model))
+      if (places.at(name).sizes() == tensor.sizes()) places.at(name).set_data(tensor.detach());
+  const NamedTensors found = named_tensors(folder, *stored, std::move(file), new_task_head);
+  check_state(*stored, found, folder.path.string());
+  for (const auto& [name, tensor] : found) places.at(name).set_data(tensor);
+  require_empty(folder, *stored);
+  stored->remove_heads(folder.empty);
+  return state(*stored);
 }
 
 }  // namespace
@@ -189,7 +254,7 @@ bool has_task_head(const ModelFolder& folder) {
 
 /// On the CPU, without weights yet.
 std::shared_ptr<TransformerModel> empty_model(const ModelFolder& folder) {
-  const auto model = make_transformer(folder.config, folder.zeroed ? HeadSet() : folder.removed);
+  const auto model = make_transformer(folder.config, folder.removed);
   model->set_origin(folder.origin);
   model->set_labels(folder.labels);
   return model;
@@ -215,7 +280,6 @@ ModelLabels classifier_labels(const ModelFolder& folder) {
 std::shared_ptr<TransformerModel> load_model(const ModelFolder& folder, torch::Device device) {
   const auto model = empty_model(folder);
   load_weights(folder, *model);
-  model->remove_heads(folder.removed);
   model->to(device);
   model->eval();
   return model;
@@ -238,7 +302,6 @@ std::shared_ptr<TransformerModel> outline_loaded(ModelFolder folder, const Model
   const WithoutMemory outline;
   const auto model = empty_model(folder);
   check_state(*model, as_ours(folder, *model, read_weight_outlines(folder.path), new_task_head), folder.path.string());
-  model->remove_heads(folder.removed);
   return model;
 }
 
@@ -253,7 +316,6 @@ std::shared_ptr<TransformerModel> build_loaded(ModelFolder folder, const ModelIn
   const auto model = empty_model(folder);
   if (new_task_head) initialise(*model, input.seed);
   load_weights(folder, *model, new_task_head);
-  model->remove_heads(folder.removed);
   model->to(input.device);
   model->train();
   return model;

@@ -18,8 +18,9 @@ struct ModelFolder {
   std::filesystem::path path;
   TransformerConfig config;  // sizes of the intact model
   HeadSet removed;
-  bool zeroed = false;                     // the removed heads are still there, with output columns of 0
-  std::vector<std::string> labels;         // names of the classifier's outputs, as far as the folder says
+  HeadLayout stored;                // heads that config.json states: of an export maybe fewer than the intact model's
+  HeadSet empty;                    // of those, the ones that are there and give nothing, their output columns being 0
+  std::vector<std::string> labels;  // names of the classifier's outputs, as far as the folder says
   std::shared_ptr<const HfOrigin> origin;  // null for a folder of this program's own families
   std::string model_type() const;
   /// The heads that the saved model has.

@@ -75,6 +75,11 @@ class HfLayout {
   virtual bool predicts(DataKind kind) const { return kind == DataKind::labelled || kind == DataKind::numbered; }
   /// Whether transformers (up to release 4) builds models of this family without heads, by `pruned_heads`.
   virtual bool prunes_elsewhere() const { return true; }
+  /// The keys of config.json that state heads, groups and their width, alike for every layer, where that width is free
+  /// of the model's; null for a family whose folders cannot say it. Folders with fewer heads open elsewhere by them.
+  virtual Json head_keys(const HeadLayout& /*layout*/) const { return {}; }
+  /// Whether transformers 5 refuses a number of heads that does not divide the model's width.
+  virtual bool heads_divide_width() const { return false; }
   virtual std::string prefix() const = 0;        // "bert."
   virtual std::string architecture() const = 0;  // with the task head: "BertForSequenceClassification"
   /// Sizes of the intact model; dropout is that of the config.

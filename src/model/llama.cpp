@@ -13,6 +13,11 @@ class LlamaLayout : public HfLayout {
   std::string model_type() const override { return "llama"; }
   bool predicts(DataKind kind) const override { return kind == DataKind::language; }
   bool prunes_elsewhere() const override { return false; }
+  Json head_keys(const HeadLayout& layout) const override {
+    return {
+        {"num_attention_heads", layout.heads}, {"num_key_value_heads", layout.groups}, {"head_dim", layout.key_width}};
+  }
+  bool heads_divide_width() const override { return model_type() == "llama"; }
   std::string prefix() const override { return "model."; }
   std::string architecture() const override { return "LlamaForCausalLM"; }
   TransformerConfig sizes(const HfConfig& config) const override;

@@ -4,8 +4,6 @@
 #include "model/attention.h"
 #include "model/checkpoint.h"
 #include "model/cost.h"
-#include "model/export.h"
-#include "support/folder.h"
 
 using namespace headprune;
 using namespace headprune::testing;
@@ -55,31 +53,6 @@ TEST_CASE("losses of the Llama family and their gradients in every gate are thos
     INFO(name);
     // Angles are float32 on both sides, rounded in another order.
     CHECK(gradient_difference(HfGolden(name)) < 1e-6);
-  }
-}
-
-TEST_CASE("exports of the Llama family reload to the masked logits", "[hf][llama]") {
-  const torch::NoGradGuard no_grad;
-  for (const char* name : kCases) {
-    INFO(name);
-    const HfGolden golden(name);
-    const TestFolder folder;
-    for (const Json& masked : golden.expected["masked"]) {
-      const HeadSet removed = heads_of(masked["removed"], Kind::decoder);
-      for (const ExportForm form : {ExportForm::compact, ExportForm::zeroed}) {
-        const bool compact = form == ExportForm::compact;
-        const fs::path target = folder / fmt::format("{}-{}", compact ? "compact" : "zeroed", removed.size());
-        const ExportResult result =
-            export_model({.model = golden.folder, .removed = removed, .form = form, .target = target, .metadata = {}});
-        CHECK((result.parameters < result.intact_parameters) == compact);
-        CHECK_THAT(result.notes.front(), compact ? ContainsSubstring("transformers cannot remove heads")
-                                                 : ContainsSubstring("opens in transformers 4 and 5"));
-        const auto model = load_model(read_model_folder(target), torch::kCPU);
-        CHECK(logits_difference(model->forward(golden.batch()).values, masked["logits"]) < kClose);
-        CHECK(model->removed_heads() == removed);
-        CHECK_FALSE(parse_json(read_file(target / "config.json"), "config").contains("pruned_heads"));
-      }
-    }
   }
 }
 
