@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Exports pruned models with grouped heads in every form, opens the folders in transformers, and prints what loads.
 
-usage: check_grouped_exports.py --headprune BINARY --python PYTHON ... [--dtype float64] [--work DIR]
+usage: check_grouped_exports.py --python PYTHON ... [--headprune BINARY] [--dtype float64] [--work DIR]
                                 [--model FOLDER] [--masks NAME,..]
 
 Without --model, small random folders of llama, mistral, qwen2 and qwen3 (3 layers, 8 query heads in 4 groups of width
@@ -240,7 +240,8 @@ def problems(rows, versions, tolerance):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--headprune", type=Path, help="the program")
+    parser.add_argument("--headprune", type=Path, default=HERE.parent.parent / "build/dev/headprune",
+                        help="the program; default: build/dev/headprune")
     parser.add_argument("--python", action="append", default=[], help="one with torch and transformers; several")
     parser.add_argument("--dtype", choices=list(TOLERANCE), default="float32")
     parser.add_argument("--work", type=Path, help="a folder that is made and kept; default: a temporary one")
@@ -254,8 +255,8 @@ def main():
     if arguments.open:
         print(json.dumps(open_all(json.loads(arguments.open.read_text()), arguments.dtype)))
         return 0
-    if not arguments.headprune or not arguments.python:
-        parser.error("give --headprune and --python")
+    if not arguments.python:
+        parser.error("give --python, once for each release of transformers")
     with tempfile.TemporaryDirectory() as temporary:
         work = arguments.work.resolve() if arguments.work else Path(temporary) / "work"
         work.mkdir(parents=True)
