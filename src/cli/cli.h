@@ -48,6 +48,7 @@ void add_validate(CommandLine& line);
 void add_list(CommandLine& line);
 void add_config(CommandLine& line);
 void add_inspect(CommandLine& line);
+void add_generate(CommandLine& line);
 void add_complete(CommandLine& line);
 
 /// Names of the commands below `command`, without those that are not for people.

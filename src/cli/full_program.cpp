@@ -31,8 +31,8 @@ ExitCode run_command(int argc, char** argv) {
   check_registries();
   return run_command_line(
       argc, argv,
-      {add_run, add_validate, add_init, add_list, add_config, add_inspect, add_runs, add_report, add_compare, add_check,
-       add_complete, [](CommandLine& line) { add_baseline(line, calibrate); },
+      {add_run, add_validate, add_init, add_list, add_config, add_inspect, add_generate, add_runs, add_report,
+       add_compare, add_check, add_complete, [](CommandLine& line) { add_baseline(line, calibrate); },
        [](CommandLine& line) { add_export(line, export_model_of); }});
 }
 

@@ -33,6 +33,17 @@ bool puts_aside_json(const TokenizerFiles& files) {
 
 }  // namespace
 
+std::string Tokenizer::decode(const std::vector<int64_t>& ids) const {
+  std::string text;
+  for (const int64_t id : ids) {
+    if (const auto bytes = bytes_of(id))
+      text += *bytes;
+    else
+      text += (text.empty() ? "" : " ") + token(id);
+  }
+  return text;
+}
+
 std::vector<fs::path> tokenizer_files(const fs::path& folder) {
   std::vector<fs::path> files;
   if (fs::exists(folder / kVocabulary)) files.push_back(folder / kVocabulary);

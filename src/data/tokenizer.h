@@ -35,6 +35,9 @@ class Tokenizer {
   /// The bytes of text that a token stands for, where those of encode()'s tokens, one after the other, are the text
   /// itself; nothing for a tokenizer that loses some of it.
   virtual std::optional<std::string> bytes_of(int64_t /*id*/) const { return std::nullopt; }
+  /// The text of ids, as far as tokens keep it; special ones, and those that keep nothing, as they are spelled. Bytes
+  /// that end inside a character are no valid UTF-8.
+  virtual std::string decode(const std::vector<int64_t>& ids) const;
   /// Ids of valid UTF-8 text, special tokens not added.
   virtual std::vector<int64_t> encode(std::string_view text) const = 0;
   /// The id of text that cannot be spelled; -1 where every text can.

@@ -83,6 +83,17 @@ std::vector<int64_t> Vocabulary::encode(std::string_view text) const {
   return ids;
 }
 
+std::string Vocabulary::decode(const std::vector<int64_t>& ids) const {
+  std::string text;
+  for (const int64_t id : ids) {
+    if (unit_ == TokenUnit::byte && id >= kSpecials)
+      text += static_cast<char>(id - kSpecials);
+    else
+      text += (unit_ == TokenUnit::word && !text.empty() ? " " : "") + token(id);
+  }
+  return text;
+}
+
 SequenceForm Vocabulary::form(size_t texts) const {
   SequenceForm form{.before = {kClassification}, .between = {}, .after = {}};
   if (texts > 1) form.between = {kSeparator};

@@ -1,29 +1,9 @@
 #include "model/encoder_decoder_model.h"
 
-#include <limits>
-
 #include "model/blank.h"
 #include "model/dropout.h"
 
 namespace headprune {
-namespace {
-
-void select_rows(KeyValues& all, const torch::Tensor& rows) {
-  if (!all.keys.defined()) return;                // nothing was read yet
-  all.keys = all.keys.index_select(0, rows);      // [N', H, S, Dk]
-  all.values = all.values.index_select(0, rows);  // [N', H, S, Dv]
-}
-
-}  // namespace
-
-void WriterState::select(const torch::Tensor& rows, const torch::Tensor& kept) {
-  for (KeyValues& layer : written) select_rows(layer, rows);
-  if (!kept.defined()) return;
-  for (KeyValues& layer : source) select_rows(layer, kept);
-  if (source_present.defined()) source_present = source_present.index_select(0, kept);  // [B', S]
-  sentences = kept.size(0);
-}
-
 DecoderLayer::DecoderLayer(const LayerConfig& config)
     : self_(register_module("attention", std::make_shared<Attention>(config.attention))),
       cross_(register_module("cross_attention", std::make_shared<Attention>(config.attention))),
@@ -39,12 +19,8 @@ BlockHalf DecoderLayer::attend_self(const torch::Tensor& x, bool weights) {
   return {x, self_->attend(keys, keys, Visibility(causal_pattern()), weights)};
 }
 
-BlockHalf DecoderLayer::attend_next(const torch::Tensor& x, KeyValues& past) {
-  const torch::Tensor read = around_self_.read(x);  // [N, 1, C]
-  const KeyValues newest = self_->project(read);
-  past.keys = past.keys.defined() ? at::cat({past.keys, newest.keys}, 2) : newest.keys;            // [N, H, length, Dk]
-  past.values = past.values.defined() ? at::cat({past.values, newest.values}, 2) : newest.values;  // [N, H, length, Dv]
-  return {x, self_->attend(read, past, Visibility(full_pattern()))};
+BlockHalf DecoderLayer::attend_next(const torch::Tensor& x, KeyValueCache& past, bool weights) {
+  return {x, past.attend(*self_, around_self_.read(x), Visibility(causal_pattern()), weights)};
 }
 
 torch::Tensor DecoderLayer::finish_self(const BlockHalf& half, const torch::Tensor& gates) const {
@@ -152,10 +128,6 @@ torch::Tensor EncoderDecoder::logits(const torch::Tensor& x) const {
 
 torch::Tensor EncoderDecoder::read_out(const Stream& stream, const Batch&) const { return logits(stream.x); }
 
-int64_t EncoderDecoder::longest() const {
-  return sizes().positions == Positions::learned ? sizes().max_length : std::numeric_limits<int64_t>::max();
-}
-
 WriterState EncoderDecoder::start(const torch::Tensor& memory, const Batch& batch) const {
   WriterState state;
   for (const auto& layer : decoder_) state.source.push_back(layer->cross().project(memory));
@@ -165,21 +137,42 @@ WriterState EncoderDecoder::start(const torch::Tensor& memory, const Batch& batc
   return state;
 }
 
-torch::Tensor EncoderDecoder::next(WriterState& state, const torch::Tensor& tokens, const PerBlock& gates) {
-  const int64_t N = tokens.size(0), B = state.sentences, C = sizes().d_model;
+ModelOutput EncoderDecoder::next(WriterState& state, const torch::Tensor& tokens, const HeadProbe& probe) {
+  const torch::NoGradGuard no_grad;
+  const int64_t N = tokens.size(0), T = tokens.size(1), B = state.sentences, C = sizes().d_model;
   TORCH_CHECK(B > 0 && N % B == 0, N, " hypotheses of ", B, " sentences");
+  check_gates(probe.gates);
+  ModelOutput output;
+  if (probe.weights) output.heads.weights.resize(order().size());
+  if (probe.contexts) output.heads.contexts.resize(order().size());
+  // Of what the heads of a block give for the queries of B or N rows, that of each hypothesis's last position.
+  const auto last = [&](const torch::Tensor& all) {
+    const int64_t each = all.size(0) * all.size(2) / N;                                           // T or 1
+    const torch::Tensor rows = all.transpose(1, 2).reshape({N, each, all.size(1), all.size(3)});  // [N, each, H, ...]
+    return rows.narrow(1, each - 1, 1).transpose(1, 2);                                           // [N, H, 1, ...]
+  };
+  const auto show = [&](size_t block, const HeadContexts& heads) {
+    if (probe.weights) output.heads.weights[block] = last(heads.weights);
+    if (probe.contexts) output.heads.contexts[block] = last(heads.context);
+  };
+
   const Visibility source(full_pattern(), state.source_present);
-  torch::Tensor x = embed(target_embeddings(), tokens.unsqueeze(1), state.length);  // [N, 1, C]
+  torch::Tensor x = embed(target_embeddings(), tokens, state.length);  // [N, T, C]
   for (size_t layer = 0; layer < decoder_.size(); ++layer) {
     DecoderLayer& decoder = *decoder_[layer];
     const size_t self = encoder_.size() + layer, cross = self + decoder_.size();
-    x = decoder.finish_self(decoder.attend_next(x, state.written[layer]), gates_of(gates, self));  // [N, 1, C]
+    const BlockHalf own = decoder.attend_next(x, state.written[layer], probe.weights);
+    show(self, own.heads);
+    x = decoder.finish_self(own, gates_of(probe.gates, self));  // [N, T, C]
     // A sentence's hypotheses are as many queries of one source, whose keys then serve them all.
-    const BlockHalf half = decoder.attend_cross(x.reshape({B, N / B, C}), state.source[layer], source, false);
-    x = decoder.finish_cross(half, gates_of(gates, cross)).reshape({N, 1, C});  // [N, 1, C]
+    const BlockHalf half =
+        decoder.attend_cross(x.reshape({B, N / B * T, C}), state.source[layer], source, probe.weights);
+    show(cross, half.heads);
+    x = decoder.finish_cross(half, gates_of(probe.gates, cross)).reshape({N, T, C});  // [N, T, C]
   }
-  ++state.length;
-  return logits(x).squeeze(1);  // [N, vocabulary]
+  state.length += T;
+  output.values = logits(x.narrow(1, T - 1, 1)).squeeze(1);  // [N, vocabulary]
+  return output;
 }
 
 std::optional<int64_t> EncoderDecoder::layers_above(const std::string& parameter) const {

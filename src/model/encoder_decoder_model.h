@@ -16,8 +16,8 @@ class DecoderLayer : public torch::nn::Module {
   explicit DecoderLayer(const LayerConfig& config);
 
   BlockHalf attend_self(const torch::Tensor& x, bool weights);
-  /// The same for one more position: `x` [N, 1, C] after those in `past`, which it joins.
-  BlockHalf attend_next(const torch::Tensor& x, KeyValues& past);
+  /// The same for positions `x` [N, T, C] behind those in `past`, which they join; weights as KeyValueCache::attend().
+  BlockHalf attend_next(const torch::Tensor& x, KeyValueCache& past, bool weights);
   torch::Tensor finish_self(const BlockHalf& half, const torch::Tensor& gates) const;
   BlockHalf attend_cross(const torch::Tensor& x, const KeyValues& source, const Visibility& visible, bool weights);
   /// With the feed-forward part.
@@ -41,9 +41,9 @@ class EncoderDecoder final : public TransformerModel, public SequenceWriter {
   std::optional<int64_t> layers_above(const std::string& parameter) const override;
 
   SequenceWriter* writer() override { return this; }
-  int64_t longest() const override;
+  int64_t longest() const override { return longest_text(); }
   WriterState start(const torch::Tensor& memory, const Batch& batch) const override;
-  torch::Tensor next(WriterState& state, const torch::Tensor& tokens, const PerBlock& gates) override;
+  ModelOutput next(WriterState& state, const torch::Tensor& tokens, const HeadProbe& probe = {}) override;
 
  protected:
   Stream begin(const Batch& batch) const override;

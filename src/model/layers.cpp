@@ -7,6 +7,17 @@
 #include "model/dropout.h"
 
 namespace headprune {
+namespace {
+
+/// Of the positions from `first` on, where each stands in its row's text, padding at the text's first; undefined where
+/// nothing is padding.
+torch::Tensor padded_places(int64_t first, int64_t count, const torch::Tensor& padding) {
+  if (!padding.defined()) return {};
+  const torch::Tensor columns = torch::arange(first, first + count, padding.options());  // [T]
+  return (columns - padding.unsqueeze(1)).clamp_min(0);                                  // [B, T]
+}
+
+}  // namespace
 
 Embeddings::Embeddings(const EmbeddingConfig& config)
     : config_(config),
@@ -19,23 +30,28 @@ Embeddings::Embeddings(const EmbeddingConfig& config)
         register_parameter("token_types", torch::zeros({config.token_types, config.d_model}, blank_options()));
 }
 
-torch::Tensor Embeddings::forward(const torch::Tensor& tokens, const torch::Tensor& token_types, int64_t first) const {
+torch::Tensor Embeddings::forward(const torch::Tensor& tokens, const torch::Tensor& token_types, int64_t first,
+                                  const torch::Tensor& padding) const {
   const int64_t T = tokens.size(1);
-  torch::Tensor x = at::embedding(tokens_, tokens);  // [B, T, C]
+  const torch::Tensor places = padded_places(first, T, padding);  // [B, T]
+  torch::Tensor x = at::embedding(tokens_, tokens);               // [B, T, C]
   if (token_types_.defined())
     x = x + (token_types.defined() ? at::embedding(token_types_, token_types) : token_types_[0]);  // [B, T, C]
   if (is_sinusoidal(config_.positions)) {
     const bool halves = config_.positions == Positions::sinusoidal_halves;
     if (config_.scale) x = x * std::sqrt(static_cast<double>(config_.d_model));
-    return x + sinusoidal_positions(first + T, config_.d_model, x.options(), halves).narrow(0, first, T);  // [B, T, C]
+    const torch::Tensor table = sinusoidal_positions(first + T, config_.d_model, x.options(), halves);
+    return x + (places.defined() ? at::embedding(table, places) : table.narrow(0, first, T));  // [B, T, C]
   }
   if (config_.positions != Positions::learned) return x;
-  if (first + T > config_.max_length)
+  const int64_t length = first + T - (padding.defined() ? padding.min().item<int64_t>() : 0);
+  if (length > config_.max_length)
     fail(ExitCode::run_failed,
          "a sequence of {} tokens is longer than the model's {} learned positions; lower "
          "data.max_length",
-         first + T, config_.max_length);
-  return x + learned_positions(tokens, first);  // [B, T, C]
+         length, config_.max_length);
+  if (places.defined()) return x + at::embedding(positions_, places + config_.position_offset);  // [B, T, C]
+  return x + learned_positions(tokens, first);                                                   // [B, T, C]
 }
 
 torch::Tensor Embeddings::learned_positions(const torch::Tensor& tokens, int64_t first) const {
@@ -73,6 +89,10 @@ BlockHalf Block::attend(const torch::Tensor& x, const torch::Tensor& present, bo
   // Copied, so that who keeps it does not keep the other positions.
   const torch::Tensor residual = x.narrow(1, 0, 1).contiguous();  // [B, 1, C]
   return {residual, attention_->attend(keys.narrow(1, 0, 1), keys, visibility, weights)};
+}
+
+BlockHalf Block::attend_next(const torch::Tensor& x, KeyValueCache& past, const torch::Tensor& present, bool weights) {
+  return {x, past.attend(*attention_, around_attention_.read(x), Visibility(pattern_, present), weights)};
 }
 
 torch::Tensor Block::finish(const BlockHalf& half, const torch::Tensor& gates) const {

@@ -8,6 +8,7 @@
 #include "core/torch.h"
 #include "model/attention.h"
 #include "model/feed_forward.h"
+#include "model/key_value_cache.h"
 #include "model/norm.h"
 #include "model/pattern.h"
 #include "model/positions.h"
@@ -50,8 +51,10 @@ class Embeddings : public torch::nn::Module {
  public:
   explicit Embeddings(const EmbeddingConfig& config);
   /// Both [B, T] int64, to [B, T, C]; undefined token types are all 0. The tokens stand at the positions from `first`
-  /// on. Throws Error(run_failed) for more positions than learned ones.
-  torch::Tensor forward(const torch::Tensor& tokens, const torch::Tensor& token_types, int64_t first = 0) const;
+  /// on; of a row with `padding` [B] int64, the positions before that many hold no token and do not count. Throws
+  /// Error(run_failed) for more positions than learned ones.
+  torch::Tensor forward(const torch::Tensor& tokens, const torch::Tensor& token_types, int64_t first = 0,
+                        const torch::Tensor& padding = {}) const;
   const torch::Tensor& tokens() const { return tokens_; }  // [vocabulary, C]
 
  private:
@@ -90,6 +93,9 @@ class Block : public torch::nn::Module {
   /// The first half, up to the gates. `present` [B, S] bool, undefined where nothing is padding. With `first_only`,
   /// positions but the first are looked at and ask nothing, so T is 1 from here on.
   BlockHalf attend(const torch::Tensor& x, const torch::Tensor& present, bool weights, bool first_only = false);
+  /// The first half for positions `x` [N, T, C] behind those in `past`, which they join. `present` [N, S]; weights as
+  /// KeyValueCache::attend() gives them.
+  BlockHalf attend_next(const torch::Tensor& x, KeyValueCache& past, const torch::Tensor& present, bool weights);
   /// The second half, to [B, T, C]. `gates` as in Attention::combine.
   torch::Tensor finish(const BlockHalf& half, const torch::Tensor& gates) const;
   Attention& attention() { return *attention_; }

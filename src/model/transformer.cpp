@@ -27,12 +27,14 @@ Blocks Transformer::blocks() const {
   return blocks;
 }
 
-TransformerModel::Stream Transformer::begin(const Batch& batch) const {
+torch::Tensor Transformer::embed(const Batch& batch, int64_t first, const torch::Tensor& padding) const {
   const torch::Tensor types = sizes().ignores_token_types ? torch::Tensor() : batch.token_types;
-  torch::Tensor x = embeddings_->forward(batch.tokens, types);  // [B, T, C]
+  torch::Tensor x = embeddings_->forward(batch.tokens, types, first, padding);  // [B, T, C]
   if (sizes().norm == NormOrder::post) x = norm_->forward(x);
-  return {.x = apply_dropout(x, sizes().dropout, is_training()), .memory = {}};
+  return apply_dropout(x, sizes().dropout, is_training());
 }
+
+TransformerModel::Stream Transformer::begin(const Batch& batch) const { return {.x = embed(batch), .memory = {}}; }
 
 BlockHalf Transformer::attend(size_t block, const Stream& stream, const Batch& batch, const Wanted& wanted) {
   // Where the last block's first position is all that the classifier looks at, nothing else of it is computed.
@@ -75,6 +77,37 @@ torch::Tensor Transformer::read_out(const Stream& stream, const Batch& batch) co
     pooled = sizes().pooler == Pooler::tanh ? pooled.tanh() : pooled.relu();
   }
   return head_->read_out(apply_dropout(pooled, sizes().dropout, is_training()));  // [B, outputs]
+}
+
+WriterState Transformer::start(const torch::Tensor& /*memory*/, const Batch& batch) const {
+  TORCH_CHECK(!classifies(), "a classifier writes nothing");
+  WriterState state;
+  state.written.resize(blocks_.size());
+  state.padding = padding_of(batch);
+  state.sentences = batch.size();
+  return state;
+}
+
+ModelOutput Transformer::next(WriterState& state, const torch::Tensor& tokens, const HeadProbe& probe) {
+  const torch::NoGradGuard no_grad;
+  const int64_t T = tokens.size(1);
+  check_gates(probe.gates);
+  ModelOutput output;
+  if (probe.weights) output.heads.weights.resize(blocks_.size());
+  if (probe.contexts) output.heads.contexts.resize(blocks_.size());
+  Batch read;
+  read.tokens = tokens;
+  torch::Tensor x = embed(read, state.length, state.padding);     // [N, T, C]
+  const torch::Tensor present = state.present(state.length + T);  // [N, S]
+  for (size_t b = 0; b < blocks_.size(); ++b) {
+    const BlockHalf half = blocks_[b]->attend_next(x, state.written[b], present, probe.weights);
+    if (probe.weights) output.heads.weights[b] = half.heads.weights;
+    if (probe.contexts) output.heads.contexts[b] = half.heads.context.narrow(2, T - 1, 1);
+    x = blocks_[b]->finish(half, gates_of(probe.gates, b));  // [N, T, C]
+  }
+  state.length += T;
+  output.values = read_out({.x = x.narrow(1, T - 1, 1), .memory = {}}, read).squeeze(1);  // [N, vocabulary]
+  return output;
 }
 
 std::optional<int64_t> Transformer::layers_above(const std::string& parameter) const {

@@ -5,10 +5,11 @@
 #include <vector>
 
 #include "model/transformer_model.h"
+#include "model/writer.h"
 
 namespace headprune {
 
-class Transformer final : public TransformerModel {
+class Transformer final : public TransformerModel, public SequenceWriter {
  public:
   explicit Transformer(const TransformerConfig& config, const HeadSet& removed = {});
 
@@ -21,6 +22,12 @@ class Transformer final : public TransformerModel {
   /// forward() without the classifier or the output layer: values are the last layer's states [B, T, C].
   ModelOutput encode(const Batch& batch, const HeadProbe& probe = {});
 
+  /// A decoder writes.
+  SequenceWriter* writer() override { return classifies() ? nullptr : this; }
+  int64_t longest() const override { return longest_text(); }
+  WriterState start(const torch::Tensor& memory, const Batch& batch) const override;
+  ModelOutput next(WriterState& state, const torch::Tensor& tokens, const HeadProbe& probe = {}) override;
+
  protected:
   Stream begin(const Batch& batch) const override;
   BlockHalf attend(size_t block, const Stream& stream, const Batch& batch, const Wanted& wanted) override;
@@ -30,6 +37,8 @@ class Transformer final : public TransformerModel {
 
  private:
   bool classifies() const { return sizes().architecture == Architecture::encoder; }
+  /// What the first block reads; `first` and `padding` as in Embeddings::forward(). [B, T, C]
+  torch::Tensor embed(const Batch& batch, int64_t first = 0, const torch::Tensor& padding = {}) const;
   torch::Tensor states(const Stream& stream) const;  // [B, T, C]
 
   std::shared_ptr<Embeddings> embeddings_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "core/random.h"
@@ -67,6 +68,10 @@ size_t TransformerModel::place_of(size_t block) const {
 void TransformerModel::check_gates(const PerBlock& gates) const {
   TORCH_CHECK(gates.empty() || gates.size() == order_.size(), "gates for ", gates.size(), " of ", order_.size(),
               " blocks");
+}
+
+int64_t TransformerModel::longest_text() const {
+  return config_.positions == Positions::learned ? config_.max_length : std::numeric_limits<int64_t>::max();
 }
 
 ModelOutput TransformerModel::forward(const Batch& batch, const HeadProbe& probe) {

@@ -57,6 +57,10 @@ class TransformerModel : public Model {
   /// What the model says, from the stream behind its last block. [B, outputs] or [B, T, vocabulary]
   virtual torch::Tensor read_out(const Stream& stream, const Batch& batch) const = 0;
 
+  /// Throws where there are gates, but not for as many blocks.
+  void check_gates(const PerBlock& gates) const;
+  /// Tokens of the longest text that has positions.
+  int64_t longest_text() const;
   /// A whole pass, with what `probe` asks to see.
   Stream trace(const Batch& batch, const HeadProbe& probe, HeadTrace& seen);
   EmbeddingConfig embedding_config(int64_t vocabulary_size) const;
@@ -66,7 +70,6 @@ class TransformerModel : public Model {
 
  private:
   size_t place_of(size_t block) const;
-  void check_gates(const PerBlock& gates) const;
 
   TransformerConfig config_;
   std::vector<size_t> order_;

@@ -149,10 +149,10 @@ std::vector<Text> write_texts(SequenceWriter& writer, WriterState state, const P
   std::vector<Sentence> active;
   for (size_t i = 0; i < limits.size(); ++i) active.emplace_back(i, limits[i]);
 
-  torch::Tensor tokens = torch::full({state.sentences}, search.start, torch::kInt64).to(device);  // [N]
+  torch::Tensor tokens = torch::full({state.sentences, 1}, search.start, torch::kInt64).to(device);  // [N, 1]
   while (!active.empty()) {
     check_stop();  // a batch of long texts takes minutes
-    const NextTokens next = next_tokens(writer.next(state, tokens, gates), search);
+    const NextTokens next = next_tokens(writer.next(state, tokens, {.gates = gates}).values, search);
     std::vector<int64_t> rows, newest, kept;
     std::vector<Sentence> going_on;
     int64_t first = 0;
@@ -175,7 +175,7 @@ std::vector<Text> write_texts(SequenceWriter& writer, WriterState state, const P
     if (going_on.empty()) break;
     const bool all = going_on.size() == active.size();
     state.select(ids_of(rows, device), all ? torch::Tensor() : ids_of(kept, device));
-    tokens = ids_of(newest, device);  // [N]
+    tokens = ids_of(newest, device).unsqueeze(1);  // [N, 1]
     active = std::move(going_on);
   }
   return texts;

@@ -35,22 +35,21 @@ class TableWriter : public SequenceWriter {
     state.sentences = batch.size();
     return state;
   }
-  torch::Tensor next(WriterState& state, const torch::Tensor& tokens, const PerBlock&) override {
+  ModelOutput next(WriterState& state, const torch::Tensor& tokens, const HeadProbe&) override {
     const torch::Tensor newest = tokens.view({-1, 1, 1, 1});
-    KeyValues& texts = state.written.front();
-    texts.keys = texts.keys.defined() ? at::cat({texts.keys, newest}, 2) : newest;  // [N, 1, length, 1]
-    texts.values = texts.keys;
+    state.written.front().append({newest, newest});
+    const torch::Tensor texts = state.written.front().kept().keys;  // [N, 1, length, 1]
     const int64_t N = tokens.size(0), each = N / state.sentences;
     torch::Tensor logits = torch::empty({N, vocabulary_}, torch::kFloat64);
     for (int64_t row = 0; row < N; ++row) {
       Text text;
-      for (int64_t t = 1; t < texts.keys.size(2); ++t) text.push_back(texts.keys[row][0][t][0].item<int64_t>());
+      for (int64_t t = 1; t < texts.size(2); ++t) text.push_back(texts[row][0][t][0].item<int64_t>());
       const auto sentence = state.source.front().keys[row / each][0][0][0].item<int64_t>();
       const std::vector<double> values = scores(sentence, text);
       for (int64_t v = 0; v < vocabulary_; ++v) logits[row][v] = values[static_cast<size_t>(v)];
     }
     ++state.length;
-    return logits;
+    return {.values = logits, .memory = {}, .heads = {}};
   }
 
   std::vector<double> scores(int64_t sentence, const Text& text) const {
@@ -76,9 +75,9 @@ class InterruptedWriter final : public TableWriter {
  public:
   using TableWriter::TableWriter;
   int steps() const { return steps_; }
-  torch::Tensor next(WriterState& state, const torch::Tensor& tokens, const PerBlock& gates) override {
+  ModelOutput next(WriterState& state, const torch::Tensor& tokens, const HeadProbe& probe) override {
     if (++steps_ == 2) raise(SIGINT);
-    return TableWriter::next(state, tokens, gates);
+    return TableWriter::next(state, tokens, probe);
   }
 
  private:
@@ -224,7 +223,7 @@ TEST_CASE("cached decoding gives the tokens and logits of whole passes, with and
       WriterState state = writer.start(whole.memory, batch);
       const torch::Tensor tokens = batch.decoder_tokens.repeat_interleave(3, 0);  // [3 B, T]
       for (int64_t t = 0; t < tokens.size(1); ++t) {
-        const torch::Tensor logits = writer.next(state, tokens.select(1, t), used);  // [3 B, vocabulary]
+        const torch::Tensor logits = writer.next(state, tokens.narrow(1, t, 1), {.gates = used}).values;
         const torch::Tensor expected = whole.values.select(1, t).repeat_interleave(3, 0);
         const torch::Tensor real = batch.decoder_present.select(1, t).repeat_interleave(3, 0);
         CHECK((logits - expected).index({real}).abs().max().item<double>() < 1e-5);
@@ -246,12 +245,12 @@ TEST_CASE("logits that are not finite end a text, and the others go on", "[beam]
     WriterState start(const torch::Tensor&, const Batch& batch) const override {
       return TableWriter(4, 1).start({}, batch);
     }
-    torch::Tensor next(WriterState& state, const torch::Tensor& tokens, const PerBlock& gates) override {
-      torch::Tensor logits = good.next(state, tokens, gates);
+    ModelOutput next(WriterState& state, const torch::Tensor& tokens, const HeadProbe& probe) override {
+      ModelOutput output = good.next(state, tokens, probe);
       const int64_t each = tokens.size(0) / state.sentences;
       for (int64_t row = 0; row < tokens.size(0); ++row)
-        if (state.source.front().keys[row / each][0][0][0].item<int64_t>() == 1) logits[row].fill_(NAN);
-      return logits;
+        if (state.source.front().keys[row / each][0][0][0].item<int64_t>() == 1) output.values[row].fill_(NAN);
+      return output;
     }
     TableWriter good = TableWriter(4, 1);
   };
