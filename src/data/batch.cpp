@@ -105,6 +105,55 @@ void add_decoder_side(Batch& batch, const Rows& rows) {
   }
 }
 
+/// Positions of the example's choices together.
+int64_t choice_positions(const Example& example, int64_t& width) {
+  for (const Choice& choice : example.choices) width = std::max(width, size_of(choice.tokens));
+  return std::ssize(example.choices);
+}
+
+/// Cuts a batch where all choices of its examples are more positions than the plan allows.
+std::vector<Indices> parts_with_choices(const std::vector<Example>& examples, const Indices& indices,
+                                        const BatchPlan& plan) {
+  if (plan.tokens == 0) return {indices};
+  std::vector<Indices> parts(1);
+  int64_t rows = 0, width = 0;
+  for (const int64_t index : indices) {
+    rows += choice_positions(examples[static_cast<size_t>(index)], width);
+    if (rows * width > plan.tokens && !parts.back().empty()) {
+      parts.emplace_back();
+      width = 0;
+      rows = choice_positions(examples[static_cast<size_t>(index)], width);
+    }
+    parts.back().push_back(index);
+  }
+  return parts;
+}
+
+/// A row for each choice.
+Batch make_choice_batch(const std::vector<Example>& examples, const Indices& indices, torch::Device device) {
+  std::vector<Example> rows;
+  std::vector<ChoiceRows> choices;
+  for (const int64_t index : indices) {
+    const Example& example = examples[static_cast<size_t>(index)];
+    ChoiceRows& one =
+        choices.emplace_back(ChoiceRows{.first = std::ssize(rows), .right = example.right_choice, .characters = {}});
+    for (const Choice& choice : example.choices) {
+      Example& row = rows.emplace_back();
+      row.tokens = choice.tokens;
+      row.targets = choice.targets;
+      one.characters.push_back(choice.characters);
+    }
+  }
+  Indices all(rows.size());
+  std::iota(all.begin(), all.end(), 0);
+  Batch batch = make_batch(rows, all, device);
+  batch.examples = indices;
+  batch.choices = std::move(choices);
+  batch.characters.clear();  // of language modelling
+  batch.bytes.clear();
+  return batch;
+}
+
 }  // namespace
 
 std::vector<Indices> plan_batches(const std::vector<Example>& examples, const BatchPlan& plan) {
@@ -188,10 +237,17 @@ Batch make_batch(const std::vector<Example>& examples, const Indices& indices, t
   return batch;
 }
 
-std::vector<Batch> make_batches(const Split& split, const BatchPlan& plan, torch::Device device) {
+std::vector<Batch> make_batches(const Split& split, const BatchPlan& plan, torch::Device device, ChoiceUse use) {
   std::vector<Batch> batches;
-  for (const Indices& indices : plan_batches(split.examples, plan))
-    batches.push_back(make_batch(split.examples, indices, device));
+  const bool all = use == ChoiceUse::all && !split.examples.empty() && !split.examples.front().choices.empty();
+  for (const Indices& indices : plan_batches(split.examples, plan)) {
+    if (!all) {
+      batches.push_back(make_batch(split.examples, indices, device));
+      continue;
+    }
+    for (const Indices& part : parts_with_choices(split.examples, indices, plan))
+      batches.push_back(make_choice_batch(split.examples, part, device));
+  }
   return batches;
 }
 

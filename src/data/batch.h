@@ -10,6 +10,13 @@
 
 namespace headprune {
 
+/// The rows of a batch that one example's choices take.
+struct ChoiceRows {
+  int64_t first = 0;
+  int64_t right = 0;                // which of them is right
+  std::vector<int64_t> characters;  // one a choice
+};
+
 /// B examples, S positions (the longest of them). Padding stands at the end. What the decoder of a translation reads
 /// and predicts has T positions; elsewhere T is S.
 struct Batch {
@@ -25,6 +32,7 @@ struct Batch {
   std::vector<std::string> references;     // [B] target texts, translation; else empty
   std::vector<int64_t> examples;           // [B] indices into the split
   std::vector<int64_t> characters, bytes;  // [B] of the predicted text, language modelling; 0 where not known
+  std::vector<ChoiceRows> choices;         // [B] where each example has a row for every choice; else empty, B rows
   bool padded = false;                     // whether any position of `tokens` is padding
   int64_t size() const { return static_cast<int64_t>(examples.size()); }
   /// [B, T] bool: positions at which a model of sequences predicts something.
@@ -47,7 +55,11 @@ std::vector<std::vector<int64_t>> plan_batches(const std::vector<Example>& examp
 std::vector<std::vector<int64_t>> plan_epoch(const std::vector<Example>& examples, const BatchPlan& plan, uint64_t seed,
                                              int64_t epoch);
 Batch make_batch(const std::vector<Example>& examples, const std::vector<int64_t>& indices, torch::Device device);
-/// All batches of a split for evaluation or scoring.
-std::vector<Batch> make_batches(const Split& split, const BatchPlan& plan, torch::Device device);
+/// Which rows an example with choices gets: one with its right text, for what goes by its loss, or one for each choice.
+enum class ChoiceUse { right, all };
+/// All batches of a split for evaluation or scoring. With ChoiceUse::all, examples with choices have all of them, and
+/// `tokens` of a plan counts the rows of all.
+std::vector<Batch> make_batches(const Split& split, const BatchPlan& plan, torch::Device device,
+                                ChoiceUse use = ChoiceUse::all);
 
 }  // namespace headprune

@@ -15,8 +15,18 @@
 
 namespace headprune {
 
-/// What is to be predicted from an example: one label, one number, the token after each position, or a second text.
-enum class DataKind { labelled, numbered, language, translation };
+/// What is to be predicted from an example: one label, one number, the token after each position, a second text, or
+/// which of several texts follows.
+enum class DataKind { labelled, numbered, language, translation, choices };
+/// Whether a causal language model can predict it.
+inline bool is_language(DataKind kind) { return kind == DataKind::language || kind == DataKind::choices; }
+
+/// A context with one of the texts that may follow it, as a model reads it.
+struct Choice {
+  std::vector<int64_t> tokens;   // ids
+  std::vector<int64_t> targets;  // the id that follows each token, kNoTarget where that is the context's
+  int64_t characters = 0;        // code points of the text alone
+};
 
 /// One sequence with what is to be predicted from it.
 struct Example {
@@ -25,7 +35,7 @@ struct Example {
   std::vector<int64_t> special;      // positions of special tokens, ascending
   int64_t label = -1;                // classification: index into Dataset::labels
   /// Language modelling: the id that follows each token, kNoTarget where none. Translation: the target text's ids, then
-  /// the end token. Else empty.
+  /// the end token. Choices: as language modelling, of the right one, whose context and text `tokens` are. Else empty.
   std::vector<int64_t> targets;
   /// Language modelling: characters and bytes of the text that the targets stand for; 0 where the tokenizer does not
   /// keep the text.
@@ -33,6 +43,8 @@ struct Example {
   std::optional<double> number = {};         // regression
   std::vector<int64_t> decoder_tokens = {};  // translation: the start token, then the target text's ids; else empty
   std::string reference = {};                // translation: the target text as it stands in its file
+  std::vector<Choice> choices = {};          // choices: all of them, two or more; else empty
+  int64_t right_choice = -1;                 // choices: which is right
 };
 inline constexpr int64_t kNoTarget = -100;
 

@@ -36,6 +36,7 @@ std::string text_of(const Example& example) {
   append(bytes, example.tokens);
   append(bytes, example.token_types);
   append(bytes, example.decoder_tokens);
+  for (const Choice& choice : example.choices) append(bytes, choice.tokens);
   return bytes;
 }
 
@@ -43,6 +44,7 @@ std::string text_of(const Example& example) {
 std::string answer_of(const Example& example) {
   std::string bytes = fmt::format("{} {} ", example.label, example.number ? number_text(*example.number) : "");
   append(bytes, example.targets);
+  if (!example.choices.empty()) bytes += std::to_string(example.right_choice);
   return bytes;
 }
 
@@ -91,7 +93,7 @@ bool one_target(const std::vector<Example>& examples, int64_t unknown) {
   const int64_t first = examples.front().targets.front();
   return first != unknown && std::all_of(examples.begin(), examples.end(), [&](const Example& example) {
            return std::all_of(example.targets.begin(), example.targets.end(),
-                              [&](int64_t target) { return target == first; });
+                              [&](int64_t target) { return target == first || target == kNoTarget; });
          });
 }
 

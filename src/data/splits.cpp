@@ -20,7 +20,8 @@ void append(std::string& bytes, int64_t value) {
 }
 
 /// Of each example: number of tokens, tokens, label, targets, token types, number and decoder tokens where there are
-/// any, all as little-endian 64-bit integers, the number by its bits; of a translation also the reference and its size.
+/// any, all as little-endian 64-bit integers, the number by its bits; of a translation also the reference and its size;
+/// of choices, each one's tokens and targets, and which is right.
 std::string split_sha256(const std::vector<Example>& examples) {
   Sha256 hash;
   std::string bytes;
@@ -37,6 +38,12 @@ std::string split_sha256(const std::vector<Example>& examples) {
       append(bytes, static_cast<int64_t>(example.reference.size()));
       bytes += example.reference;
     }
+    for (const Choice& choice : example.choices) {
+      append(bytes, static_cast<int64_t>(choice.tokens.size()));
+      for (const int64_t token : choice.tokens) append(bytes, token);
+      for (const int64_t target : choice.targets) append(bytes, target);
+    }
+    if (!example.choices.empty()) append(bytes, example.right_choice);
     hash.update(bytes);
   }
   return hash.hex();

@@ -51,23 +51,27 @@ int64_t characters_in(std::string_view text) {
   return std::count_if(text.begin(), text.end(), [](char byte) { return (byte & 0xC0) != 0x80; });
 }
 
-/// Windows of `context_length` tokens, one after the other; the target of a token is the one that follows it, so each
-/// token of the part but its first is predicted once. The last window may be shorter.
-std::vector<Example> windows(const EncodedPart& part, int64_t context_length) {
+/// Windows of `context_length` tokens, each beginning `stride` behind the one before; the target of a token is the one
+/// that follows it. A target that the window before has is left out, so each token of the part but its first is
+/// predicted once, by a window in which at least context_length - stride tokens stand before it, or all there are. The
+/// last window may be shorter.
+std::vector<Example> windows(const EncodedPart& part, int64_t context_length, int64_t stride) {
   const std::vector<int64_t>& ids = part.ids;
   std::vector<Example> examples;
   const auto predicted = static_cast<int64_t>(ids.size()) - 1;
-  for (int64_t begin = 0; begin < predicted; begin += context_length) {
+  for (int64_t begin = 0, done = 0; done < predicted; begin += stride) {
     const int64_t end = std::min(begin + context_length, predicted);
     Example example;
     example.tokens.assign(ids.begin() + begin, ids.begin() + end);
     example.targets.assign(ids.begin() + begin + 1, ids.begin() + end + 1);
-    for (int64_t at = begin + 1; at <= end && !part.texts.empty(); ++at) {
+    std::fill_n(example.targets.begin(), done - begin, kNoTarget);
+    for (int64_t at = done + 1; at <= end && !part.texts.empty(); ++at) {
       const std::string& text = part.texts[static_cast<size_t>(at)];
       example.characters += characters_in(text);
       example.bytes += std::ssize(text);
     }
     examples.push_back(std::move(example));
+    done = end;
   }
   return examples;
 }
@@ -81,6 +85,7 @@ class TextSource : public DataSource {
     std::optional<TextUnit> unit;
     TextFractions fractions;
     int64_t context_length = 128;
+    std::optional<int64_t> stride;
     int64_t vocabulary_size = 1000;
     RoleOptions roles;
 
@@ -89,12 +94,21 @@ class TextSource : public DataSource {
       v("path", path, "the text file", required, existing_file);
       v("unit", unit, "what a token is: character or byte; absent: character, or what a loaded model brings");
       v("fractions", fractions, "contiguous cuts of the text, in file order, into the train, dev and test parts");
-      v("context_length", context_length, "tokens of a window; windows do not overlap", at_least(2));
+      v("context_length", context_length, "tokens of a window", at_least(2));
+      v("stride", stride,
+        "tokens from the beginning of a window to that of the next: at most context_length; of windows that overlap, "
+        "all but the first predict their last `stride` tokens alone; absent: context_length, windows do not overlap",
+        at_least(1));
       v("vocabulary_size", vocabulary_size,
         "at most this many characters, the most frequent of the train part; of bytes "
         "260",
         at_least(5));
       roles.fields(v);
+    }
+    CrossProblems problems() const {
+      if (!stride || *stride <= context_length) return {};
+      return {{"stride", fmt::format("{} is more than context_length {}: tokens between windows would be left out",
+                                     *stride, context_length)}};
     }
   };
 
@@ -194,8 +208,8 @@ Dataset TextSource::load(const LoadInput& input) const {
   dataset.tokenizer = tokenizer(cuts[static_cast<size_t>(Part::train)], input);
   PartExamples examples;
   for (const Part part : kParts)
-    examples_of(examples, part) =
-        windows(encode(part, cuts[static_cast<size_t>(part)], dataset), options_.context_length);
+    examples_of(examples, part) = windows(encode(part, cuts[static_cast<size_t>(part)], dataset),
+                                          options_.context_length, options_.stride.value_or(options_.context_length));
   assign_roles(dataset, std::move(examples), options_.roles, input.seed);
   return dataset;
 }

@@ -1,4 +1,5 @@
-// `accuracy`: the share of examples whose prediction is their label.
+// `accuracy`: the share of examples whose prediction is their label; of choices, whose likeliest choice is right (acc
+// of lm-evaluation-harness).
 #include "metric/metric.h"
 
 namespace headprune {
@@ -8,7 +9,7 @@ class Accuracy final : public ProportionMetric {
  public:
   using Options = NoOptions;
   explicit Accuracy(Options) {}
-  std::vector<DataKind> kinds() const override { return {DataKind::labelled}; }
+  std::vector<DataKind> kinds() const override { return {DataKind::labelled, DataKind::choices}; }
   MetricInfo info(DataKind) const override {
     return {.higher_is_better = true, .range = {0, 1}, .unit = "share of examples", .proportion = true};
   }

@@ -1,5 +1,5 @@
-// `loss`: what training minimises, without label smoothing; of regression the squared error. Examples weigh by their
-// positions.
+// `loss`: what training minimises, without label smoothing; of regression the squared error, of choices that of the
+// right one. Examples weigh by their positions.
 #include "metric/metric.h"
 
 namespace headprune {
@@ -10,7 +10,7 @@ class Loss final : public MeanMetric {
   using Options = NoOptions;
   explicit Loss(Options) {}
   std::vector<DataKind> kinds() const override {
-    return {DataKind::labelled, DataKind::numbered, DataKind::language, DataKind::translation};
+    return {DataKind::labelled, DataKind::numbered, DataKind::language, DataKind::translation, DataKind::choices};
   }
   MetricInfo info(DataKind kind) const override {
     const char* unit = kind == DataKind::numbered   ? "squared units of the number"

@@ -21,6 +21,8 @@ struct Outcome {
   double predicted_number = 0;        // regression
   std::string text = {};              // translation: what the model wrote, where it was asked to
   std::string reference = {};         // translation: what was to be written
+  std::vector<double> choices = {};   // multiple choice: log likelihood of each
+  int64_t predicted_by_length = -1;   // multiple choice: the likeliest by character, where `predicted` is the likeliest
 };
 using Outcomes = std::vector<Outcome>;
 

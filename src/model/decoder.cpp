@@ -25,7 +25,7 @@ class DecoderFamily final : public TransformerFamily {
   };
 
   explicit DecoderFamily(const Options& options) : TransformerFamily(options, options.intact()) {}
-  bool predicts(DataKind kind) const override { return kind == DataKind::language; }
+  bool predicts(DataKind kind) const override { return is_language(kind); }
 };
 
 const Register<ModelFamily, DecoderFamily> register_decoder{"decoder",

@@ -9,7 +9,7 @@ namespace {
 class Gpt2Layout final : public HfLayout {
  public:
   std::string model_type() const override { return "gpt2"; }
-  bool predicts(DataKind kind) const override { return kind == DataKind::language; }
+  bool predicts(DataKind kind) const override { return is_language(kind); }
   std::string prefix() const override { return "transformer."; }
   std::string architecture() const override { return "GPT2LMHeadModel"; }
   TransformerConfig sizes(const HfConfig& config) const override;

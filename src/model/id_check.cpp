@@ -66,6 +66,11 @@ void check_ids(const Dataset& dataset, const TransformerConfig& sizes, const std
       check_tokens(place, example.tokens, sizes.vocabulary_size, spelled);
       check_tokens(place, example.decoder_tokens, written, target_spelled);
       check_tokens(place, example.targets, written, target_spelled);
+      for (const Choice& choice : example.choices) {
+        check_tokens(place, choice.tokens, sizes.vocabulary_size, spelled);
+        check_tokens(place, choice.targets, sizes.vocabulary_size, spelled);
+        check_positions(place, std::ssize(choice.tokens), sizes);
+      }
       check_types(place, example.token_types, sizes);
       check_positions(place, std::max(std::ssize(example.tokens), std::ssize(example.decoder_tokens)), sizes);
     }

@@ -11,7 +11,7 @@ namespace {
 class LlamaLayout : public HfLayout {
  public:
   std::string model_type() const override { return "llama"; }
-  bool predicts(DataKind kind) const override { return kind == DataKind::language; }
+  bool predicts(DataKind kind) const override { return is_language(kind); }
   bool prunes_elsewhere() const override { return false; }
   Json head_keys(const HeadLayout& layout) const override {
     return {

@@ -36,6 +36,8 @@ const char* kind_text(DataKind kind) {
       return "examples with a number";
     case DataKind::translation:
       return "texts with a translation";
+    case DataKind::choices:
+      return "contexts with choices";
     default:
       return "running text";
   }

@@ -29,6 +29,7 @@ std::vector<Sample> samples_of(const Outcomes& outcomes, const Split& split) {
       sample.target = outcomes[i].target;
       sample.pred = outcomes[i].predicted;
       sample.correct = outcomes[i].target == outcomes[i].predicted;
+      sample.logits = outcomes[i].choices;
     } else if (outcomes[i].number) {
       sample.target = *outcomes[i].number;
       sample.pred = measurement_json(outcomes[i].predicted_number);

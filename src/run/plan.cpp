@@ -59,8 +59,11 @@ ModelInput model_input(const Experiment& experiment, const Dataset& dataset) {
   input.outputs = dataset.kind == DataKind::numbered ? 1 : static_cast<int64_t>(dataset.labels.size());
   input.labels = dataset.labels;
   for (const auto& split : {dataset.train, dataset.score, dataset.select, dataset.report})
-    for (const Example& example : split->examples)
+    for (const Example& example : split->examples) {
       input.max_length = std::max({input.max_length, std::ssize(example.tokens), std::ssize(example.decoder_tokens)});
+      for (const Choice& choice : example.choices)
+        input.max_length = std::max<int64_t>(input.max_length, std::ssize(choice.tokens));
+    }
   return input;
 }
 

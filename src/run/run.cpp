@@ -119,7 +119,7 @@ RunContext make_context(const Loaded<Experiment>& loaded, const RunOptions& opti
 
 void make_all_batches(Workspace& workspace) {
   const BatchPlan plan{.examples = workspace.experiment.score.batch_size};
-  workspace.score_batches = make_batches(*workspace.dataset.score, plan, workspace.device);
+  workspace.score_batches = make_batches(*workspace.dataset.score, plan, workspace.device, ChoiceUse::right);
   workspace.select_batches = make_batches(*workspace.dataset.select, plan, workspace.device);
   workspace.report_batches = make_batches(*workspace.dataset.report, plan, workspace.device);
   for (const Example& example : workspace.dataset.report->examples) {

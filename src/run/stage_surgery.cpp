@@ -102,7 +102,7 @@ Batch timing_batch(const Workspace& workspace, int64_t size, int64_t length) {
   for (Example& example : examples) {
     example.tokens = tokens.take(length);
     if (kind == DataKind::translation) example.decoder_tokens = decoder_tokens.take(length);
-    if (kind == DataKind::language || kind == DataKind::translation)
+    if (is_language(kind) || kind == DataKind::translation)
       example.targets.assign(static_cast<size_t>(length), kNoTarget);
     else
       example.label = 0;

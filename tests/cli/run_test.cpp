@@ -227,11 +227,11 @@ TEST_CASE("list shows every plug-in with its options", "[cli]") {
   const std::pair<const char*, std::vector<const char*>> expected[] = {
       {"scores", {"entropy", "gradient_l1", "output_l2", "random"}},
       {"rules", {"from_file", "iterative", "one_shot"}},
-      {"tasks", {"classification", "language_modelling", "regression", "translation"}},
+      {"tasks", {"classification", "language_modelling", "multiple_choice", "regression", "translation"}},
       {"models",
        {"bert", "decoder", "distilbert", "encoder", "encoder_decoder", "gpt2", "llama", "marian", "mistral", "qwen2",
         "qwen3", "roberta"}},
-      {"data", {"aligned", "synthetic", "text", "tsv"}}};
+      {"data", {"aligned", "choices", "synthetic", "text", "tsv"}}};
   for (const auto& [what, names] : expected) {
     const Finished listed = headprune_in(scratch.path(), {"list", what, "--json"});
     REQUIRE(listed.code == 0);

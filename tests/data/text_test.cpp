@@ -56,6 +56,34 @@ TEST_CASE("windows know how many characters and bytes their targets stand for", 
   CHECK(bytes.train->examples[0].characters == 3);  // the second byte of an ä begins no character: C3 A4 a C3
 }
 
+TEST_CASE("windows that overlap predict each token once, behind as much text as they can", "[data]") {
+  TestFolder folder;
+  folder.write("t.txt", "abcdefghijklm");  // 12 predicted tokens
+  const auto windows_of = [&](int64_t stride) {
+    const Dataset data =
+        load(fmt::format("type: text, path: t.txt, unit: byte, context_length: 5, stride: {}, fractions: "
+                         "{{train: 1, dev: 0, test: 0}}, splits: {{select: train, report: train}}",
+                         stride),
+             folder.path());
+    std::vector<std::string> windows;
+    for (const Example& example : data.train->examples) {
+      std::string& text = windows.emplace_back();
+      for (const int64_t id : example.tokens) text += static_cast<char>(id - 4);
+      text += " ";
+      for (const int64_t id : example.targets) text += id == kNoTarget ? '.' : static_cast<char>(id - 4);
+      CHECK(example.characters ==
+            std::count_if(example.targets.begin(), example.targets.end(), [](int64_t id) { return id != kNoTarget; }));
+    }
+    return windows;
+  };
+  CHECK(windows_of(5) == std::vector<std::string>{"abcde bcdef", "fghij ghijk", "kl lm"});
+  CHECK(windows_of(2) ==
+        std::vector<std::string>{"abcde bcdef", "cdefg ...gh", "efghi ...ij", "ghijk ...kl", "ijkl ...m"});
+  CHECK(windows_of(4) == std::vector<std::string>{"abcde bcdef", "efghi .ghij", "ijkl .klm"});
+  CHECK_THAT(load_error("type: text, path: t.txt, context_length: 5, stride: 6", folder.path()).second,
+             ContainsSubstring("is more than context_length 5"));
+}
+
 TEST_CASE("bad text files and fractions are refused", "[data]") {
   TestFolder folder;
   folder.write("bad.txt", "one\ntwo \xFF\n");

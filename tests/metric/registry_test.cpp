@@ -11,7 +11,8 @@ using namespace headprune;
 
 namespace {
 
-constexpr DataKind kKinds[] = {DataKind::labelled, DataKind::numbered, DataKind::language, DataKind::translation};
+constexpr DataKind kKinds[] = {DataKind::labelled, DataKind::numbered, DataKind::language, DataKind::translation,
+                               DataKind::choices};
 
 /// Outcomes that have what any metric looks at; all right where `right`, else drawn.
 Outcomes drawn_outcomes(bool right, uint64_t seed) {
@@ -26,6 +27,7 @@ Outcomes drawn_outcomes(bool right, uint64_t seed) {
     one.labels = 3;
     one.target = static_cast<int64_t>(i % 3);
     one.predicted = right ? one.target : static_cast<int64_t>(random() % 3);
+    one.predicted_by_length = right ? one.target : static_cast<int64_t>(random() % 3);
     one.characters = one.bytes = 4 + static_cast<int64_t>(random() % 9);
     one.number = static_cast<double>(i % 7);
     one.predicted_number = right ? *one.number : static_cast<double>(random() % 70) / 10;
