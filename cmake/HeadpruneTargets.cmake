@@ -96,3 +96,17 @@ function(headprune_test folder)
   endif()
   add_test(NAME ${folder} COMMAND test_${folder} --order rand --rng-seed time)
 endfunction()
+
+# headprune_readme_example(FOLDER NAME): the one C++ block of src/FOLDER/README.md as a file NAME.cpp, whose path
+# README_EXAMPLE then holds.
+function(headprune_readme_example folder name)
+  set(example ${CMAKE_CURRENT_BINARY_DIR}/readme/${name}.cpp)
+  add_custom_command(
+    OUTPUT ${example}
+    COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_CURRENT_BINARY_DIR}/readme
+    COMMAND sh -c "sed -n '/^```cpp$/,/^```$/p' README.md | sed '1d;$d' > ${example}"
+    DEPENDS ${PROJECT_SOURCE_DIR}/src/${folder}/README.md
+    WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}/src/${folder}
+    VERBATIM)
+  set(README_EXAMPLE ${example} PARENT_SCOPE)
+endfunction()
