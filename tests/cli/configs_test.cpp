@@ -31,6 +31,7 @@ class Inputs {
     for (const char* name : {"TEXT", "SHAKESPEARE"}) variables_.push_back(name + ("=" + path("text.txt")));
     variables_.push_back("MINILM=" + golden + "bert_classifier");
     variables_.push_back("GPT2=" + golden + "gpt2_lm");
+    variables_.push_back("SMOLLM2=" + golden + "llama");
   }
   std::string path(const std::string& name) const { return (folder_ / name).string(); }
   Finished headprune(const std::vector<std::string>& words) const {
