@@ -3,6 +3,7 @@
 
 #include "core/log.h"
 #include "core/stop.h"
+#include "model/exact_difference.h"
 #include "record/journal.h"
 #include "run/stages.h"
 
@@ -53,24 +54,33 @@ std::vector<PointResult> chosen_points(const Record& record, const SeedRun& run)
 }
 
 /// max |masked - removed| over every logit of the report split in float32, and the tolerance for logits of this size.
+/// Where that is exceeded, sums in another order may be all that differs in a deep model: the worst batch decides in
+/// float64.
 SurgeryResult compare_forms(const SeedRun& run, Model& removed, const PointResult& point) {
   const torch::NoGradGuard no_grad;
   const WithComputeType exact(ComputeType::float32);
   double difference = 0, largest = 1;
   bool finite = true;
+  const Batch* worst = nullptr;
+  HeadProbe probe;
+  probe.gates = mask_gates(run.blocks, point.removed, run.workspace.device);
   for (const Batch& batch : run.workspace.report_batches) {
     check_stop();
-    HeadProbe probe;
-    probe.gates = mask_gates(run.blocks, point.removed, run.workspace.device);
     const torch::Tensor masked = run.model().forward(batch, probe).values;
     const torch::Tensor logits = removed.forward(batch).values;
     // A padded position of a language model predicts nothing; what stands there is compared all the same.
-    difference = std::max(difference, (masked - logits).abs().max().item<double>());
+    const double here = (masked - logits).abs().max().item<double>();
+    if (here > difference) worst = &batch;
+    difference = std::max(difference, here);
     largest = std::max(largest, masked.abs().max().item<double>());
     finite = finite && std::isfinite(difference) && std::isfinite(largest);
   }
   const double tolerance = kTolerance * largest;
-  return {point.point, difference, tolerance, finite && difference <= tolerance};
+  if (!finite || difference <= tolerance || worst == nullptr) return {point.point, difference, tolerance, finite};
+  const ExactDifference wide = exact_difference(run.model(), probe.gates, removed, *worst);
+  log_info("[surgery] seed {}: float32 differs by {:.2g}, more than {:.2g}; the same in float64 by {:.2g}", run.seed,
+           difference, tolerance, wide.difference);
+  return {point.point, wide.difference, wide.tolerance, wide.equal()};
 }
 
 /// Tokens of a split, one example after the other, without end.

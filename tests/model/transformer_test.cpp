@@ -4,6 +4,7 @@
 
 #include "core/error.h"
 #include "model/cost.h"
+#include "model/exact_difference.h"
 #include "model/support.h"
 
 namespace headprune {
@@ -40,6 +41,28 @@ TEST_CASE("masked equals removed, for one head, many, a block and the whole mode
     const auto intact = small_model(config);
     const torch::Tensor full = real_logits(*intact, batch);
     for (const HeadSet& removed : sets) check_masked_equals_removed(*intact, batch, removed, full);
+  }
+}
+
+TEST_CASE("in float64 another order of sums is no difference, and another head is", "[model]") {
+  const torch::NoGradGuard no_grad;
+  const Batch batch = small_batch();
+  for (const TransformerConfig& config : configurations()) {
+    const Kind kind = transformer_blocks(config).front().id.kind;
+    const auto intact = small_model(config);
+    const auto pruned = intact->copy(), other = intact->copy();
+    pruned->remove_heads(head_set(kind, {{0, 1}, {1, 2}}));
+    other->remove_heads(head_set(kind, {{0, 1}, {1, 1}}));
+    const PerBlock gates = mask_gates(intact->blocks(), head_set(kind, {{0, 1}, {1, 2}}), torch::kCPU);
+    const ExactDifference same = exact_difference(*intact, gates, *pruned, batch);
+    CHECK(same.equal());
+    CHECK(same.difference < 1e-12);
+    CHECK_FALSE(exact_difference(*intact, gates, *other, batch).equal());
+    // Copies are compared: the models stay what they were.
+    CHECK(intact->parameters().front().scalar_type() == torch::kFloat32);
+    torch::Tensor weight = pruned->parameters().back();
+    weight.view(-1)[0] = NAN;
+    CHECK_FALSE(exact_difference(*intact, gates, *pruned, batch).equal());
   }
 }
 
