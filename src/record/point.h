@@ -84,6 +84,7 @@ struct PointResult : Point {
   std::string examples_sha256;  // of the file that holds its metrics' values by example; empty without one
   /// The one head of its block that is left, where a table chose it; read off `removed`, not stored.
   std::optional<int64_t> kept_head = {};
+  std::optional<int64_t> kept_group = {};  // the same of a group of several heads
 
   const MetricResult* metric(const std::string& name) const;
 

@@ -182,16 +182,24 @@ void resolve_same_as(std::map<std::string, PointResult>& points) {
   for (const std::string& id : dangling) points.erase(id);
 }
 
-/// A point that leaves a block one head is named before that head is chosen.
+/// A point that leaves a block one head, or one group, is named before that is chosen.
 void name_kept_heads(Record& record) {
   if (!record.facts) return;
   for (auto& [id, point] : record.points) {
     const PointSpec& spec = point.spec;
     if (spec.table.empty() || spec.shown() != Shown::blocks || !spec.layer) continue;
-    if (point.spec.heads_removed != point.heads_total - 1) continue;
-    const BlockId block{parse_kind(spec.kind), *spec.layer};
-    for (const HeadId& head : all_heads(record.facts->blocks))
-      if (head.block == block && !point.removed.contains(head)) point.kept_head = head.head;
+    if (spec.heads_removed == point.heads_total) continue;
+    const BlockId about{parse_kind(spec.kind), *spec.layer};
+    for (const BlockHeads& block : record.facts->blocks) {
+      if (block.id != about) continue;
+      for (const int64_t head : block.heads) {
+        if (point.removed.contains({about, head})) continue;
+        if (spec.heads_removed == point.heads_total - 1)
+          point.kept_head = head;
+        else
+          point.kept_group = block.group_of(head);
+      }
+    }
   }
 }
 

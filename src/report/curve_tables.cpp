@@ -133,7 +133,7 @@ std::string sensitivity_csv(const Record& record) {
                       spec.kind,
                       spec.layer,
                       spec.head ? spec.head : point.kept_head,
-                      spec.group,
+                      spec.group ? spec.group : point.kept_group,
                       point.fraction,
                       spec.heads_removed,
                       point.heads_total,

@@ -146,7 +146,9 @@ std::vector<Figure> sensitivity_figures(const Record& record) {
                   ""};
     for (const auto& [seed, of_seed] : by_seed) {
       HeatMap map = leave_one_out_map(record, of_seed, metric.name);
-      map.title = "Each head removed alone" + (seed ? fmt::format(", seed {}", *seed) : "");
+      const bool by_group = of_seed.front()->first().spec.group.has_value();
+      map.title = std::string(by_group ? "Each group of heads removed alone" : "Each head removed alone") +
+                  (seed ? fmt::format(", seed {}", *seed) : "");
       map.subtitle = fmt::format("change of {}", metric.name);
       if (const MetricSummary* summary = of_seed.front()->metric(metric.name))
         map.subtitle += fmt::format(", {} split, n = {}", of_seed.front()->first().split,

@@ -85,6 +85,8 @@ void put_members(Json& json, const PointGroup& group) {
     if (point->spec.draw) member["draw"] = *point->spec.draw;
     const auto& head = point->spec.head ? point->spec.head : point->kept_head;
     if (head) member["head"] = *head;
+    const auto& of_group = point->spec.group ? point->spec.group : point->kept_group;
+    if (of_group) member["group"] = *of_group;
     member["removed"] = point->removed.to_json();
     member["mask_sha256"] = point->mask;
     json["members"].push_back(std::move(member));
@@ -222,6 +224,7 @@ Json sensitivity_json(const Record& record) {
     if (spec.head) json["head"] = *spec.head;
     if (spec.group) json["group"] = *spec.group;
     if (group.members.size() == 1 && group.first().kept_head) json["head"] = *group.first().kept_head;
+    if (group.members.size() == 1 && group.first().kept_group) json["group"] = *group.first().kept_group;
     if (!spec.method.empty()) json["method"] = spec.method;
     if (group.seed) json["seed"] = *group.seed;
     if (group.members.size() == 1) json["point"] = group.first().point;

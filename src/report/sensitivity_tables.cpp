@@ -42,11 +42,18 @@ struct FractionRange {
   }
 };
 
+/// Whether it is about groups of heads.
+bool of_groups(const SensitivityTable& table) {
+  return std::any_of(table.groups.begin(), table.groups.end(), [](const PointGroup* group) {
+    return group->first().spec.group.has_value() || group->first().kept_group.has_value();
+  });
+}
+
 /// Blocks or kinds down, heads or fractions across. Units with different numbers of heads reach different fractions for
 /// the same one of the configuration; their points share a column where every unit has as many of them.
 TextRows grid_rows(const SensitivityTable& table, const std::string& metric) {
   const bool heads = table.shown == Shown::heads;
-  const bool groups = table.groups.front()->first().spec.group.has_value();
+  const bool groups = of_groups(table);
   const std::vector<GridRow> units = grid_units(table);
   const bool steps = std::all_of(units.begin(), units.end(), [&](const GridRow& unit) {
     return unit.groups.size() == units.front().groups.size();
@@ -81,19 +88,22 @@ TextRows grid_rows(const SensitivityTable& table, const std::string& metric) {
 std::string kept_heads(const PointGroup& group) {
   std::vector<std::string> heads;
   for (const PointResult* member : group.members)
-    heads.push_back(member->kept_head ? fmt::format("H{}", *member->kept_head) : "-");
+    heads.push_back(member->kept_head    ? fmt::format("H{}", *member->kept_head)
+                    : member->kept_group ? fmt::format("G{}", *member->kept_group)
+                                         : "-");
   const bool same = std::all_of(heads.begin(), heads.end(), [&](const std::string& head) { return head == heads[0]; });
   return same ? heads[0] : join(heads, ",");
 }
 
-/// Whether the points of a table leave each block one head.
-bool keeps_a_head(const SensitivityTable& table) {
-  return std::any_of(table.groups.begin(), table.groups.end(),
-                     [](const PointGroup* group) { return group->first().kept_head.has_value(); });
+/// Whether the points of a table leave each block one head, or one group.
+bool keeps_one(const SensitivityTable& table) {
+  return std::any_of(table.groups.begin(), table.groups.end(), [](const PointGroup* group) {
+    return group->first().kept_head.has_value() || group->first().kept_group.has_value();
+  });
 }
 
 TextRows list_rows(const SensitivityTable& table, const std::string& metric) {
-  const bool kept = keeps_a_head(table);
+  const bool kept = keeps_one(table);
   TextRows rows = {{"block", "removed"}};
   if (kept) rows[0].push_back("kept");
   for (const std::string& title : {metric, std::string("change ")}) rows[0].push_back(title);
@@ -131,13 +141,15 @@ TextRows sensitivity_rows(const SensitivityTable& table, const std::string& metr
 std::string table_title(const SensitivityTable& table) {
   switch (table.shown) {
     case Shown::heads:
-      return "each head removed alone" + (table.seed ? fmt::format(", the model of seed {}", *table.seed) : "");
+      return (of_groups(table) ? "each group of heads removed alone" : "each head removed alone") +
+             (table.seed ? fmt::format(", the model of seed {}", *table.seed) : "");
     case Shown::fractions:
       return fmt::format("a fraction of one {} removed, by {}",
                          table.groups.front()->first().spec.layer ? "block" : "attention kind", table.method);
     case Shown::blocks:
-      return keeps_a_head(table) ? "a block's heads removed but one, chosen on the select split"
-                                 : "all heads of one block removed";
+      if (!keeps_one(table)) return "all heads of one block removed";
+      return fmt::format("a block's {} removed but one, chosen on the select split",
+                         of_groups(table) ? "groups of heads" : "heads");
   }
   return "";
 }

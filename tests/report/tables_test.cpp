@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "report/fixture.h"
+#include "report/sensitivity_tables.h"
 #include "support/catch.h"
 
 using namespace headprune;
@@ -110,6 +111,28 @@ TEST_CASE("sensitivity.csv has the columns of docs/formats.md section 8, with it
         "1,leave_one_out,,,encoder,3,2,,0.0625,1,16,report,accuracy,0.8066996155958265,0.009256282268002085,"
         "0.7879245870862459,0.8241833824038065,1821,0.8105436573311368,-0.003844041735310269,0.004071600279222751,"
         "-0.011824231642030088,0.004136148171409551,0.41875418826901556,0.6700067012304249,03ab77d1c25e9f40");
+}
+
+TEST_CASE("tables of groups of heads say so", "[tables]") {
+  Record record = one_seed();
+  for (auto& [id, point] : record.points) {
+    std::swap(point.spec.head, point.spec.group);
+    if (point.spec.table == "all_but_one") point.kept_head.reset(), point.kept_group = 1;
+  }
+  const std::vector<PointGroup> groups = sensitivity_groups(record);
+  std::map<std::string, std::string> titles, rows;
+  for (const SensitivityTable& table : sensitivity_tables(groups)) {
+    titles[table.name] = table_title(table);
+    for (const auto& row : sensitivity_rows(table, "accuracy"))
+      for (const std::string& cell : row) rows[table.name] += cell + "|";
+  }
+  CHECK(titles.at("leave_one_out") == "each group of heads removed alone");
+  CHECK_THAT(rows.at("leave_one_out"), ContainsSubstring("G1 |"));
+  CHECK(titles.at("all_but_one") == "a block's groups of heads removed but one, chosen on the select split");
+  CHECK_THAT(rows.at("all_but_one"), ContainsSubstring("|G1|"));
+  CHECK(titles.at("layer_removed") == "all heads of one block removed");
+  CHECK_THAT(sensitivity_csv(record), ContainsSubstring("1,leave_one_out,,,encoder,0,,1,0.25,1,4,") &&
+                                          ContainsSubstring("1,all_but_one,,,encoder,0,,1,"));
 }
 
 TEST_CASE("q is a family of its own for each table, metric and seed", "[tables]") {
