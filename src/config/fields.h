@@ -14,13 +14,11 @@
 //   };
 //
 // Members: int64_t, double, bool, std::string, std::filesystem::path, an enum with EnumNames, a name with choices(),
-// std::optional<T>,
-// std::vector<T>, a nested struct with fields() (a section, merged key by key), Plugin<T>, std::vector<PluginItem<T>>
-// (registry.h). Checks after the help: at_least at_most between above below required not_empty existing_path
-// existing_file existing_folder, and any callable std::string(const Member&) or (const Element&) where "" means fine.
-// A number check on a list applies to each entry.
-// Rules about several keys: a member `std::string check() const`, or `CrossProblems problems() const`; both run after
-// all layers.
+// std::optional<T>, std::vector<T>, a nested struct with fields() (a section, merged key by key), Plugin<T>,
+// std::vector<PluginItem<T>> (registry.h). Checks after the help: at_least at_most between above below required
+// not_empty existing_path existing_file existing_folder, and any callable std::string(const Member&) or (const
+// Element&) where "" means fine. A number check on a list applies to each entry. Rules about several keys: a member
+// `std::string check() const`, or `CrossProblems problems() const`; both run after all layers.
 #pragma once
 
 #include <concepts>

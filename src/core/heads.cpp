@@ -69,16 +69,23 @@ std::string unit_text(const HeadId& unit, HeadUnit of) {
   return fmt::format("group {}.G{}", to_string(unit.block), unit.head);
 }
 
+std::map<int64_t, int64_t> BlockHeads::heads_by_group() const {
+  std::map<int64_t, int64_t> counts;
+  for (const int64_t head : heads) ++counts[group_of(head)];
+  return counts;
+}
+
+std::vector<int64_t> BlockHeads::groups() const {
+  std::vector<int64_t> ids;
+  for (const auto& [group, count] : heads_by_group()) ids.push_back(group);
+  return ids;
+}
+
 Blocks in_units(const Blocks& blocks, HeadUnit unit) {
   if (unit == HeadUnit::query) return blocks;
-  Blocks groups;
-  for (const BlockHeads& block : blocks) {
-    BlockHeads& of_groups = groups.emplace_back(BlockHeads{.id = block.id, .heads = {}});
-    for (const int64_t head : block.heads)  // ascending, so the heads of a group stand together
-      if (of_groups.heads.empty() || of_groups.heads.back() != block.group_of(head))
-        of_groups.heads.push_back(block.group_of(head));
-  }
-  return groups;
+  Blocks of_groups;
+  for (const BlockHeads& block : blocks) of_groups.push_back({.id = block.id, .heads = block.groups()});
+  return of_groups;
 }
 
 HeadSet::HeadSet(const std::vector<HeadId>& heads) {
@@ -89,13 +96,6 @@ void HeadSet::insert(const HeadId& head) {
   auto& in = removed_[head.block];
   const auto place = std::lower_bound(in.begin(), in.end(), head.head);
   if (place == in.end() || *place != head.head) in.insert(place, head.head);
-}
-
-void HeadSet::erase(const HeadId& head) {
-  const auto in = removed_.find(head.block);
-  if (in == removed_.end()) return;
-  std::erase(in->second, head.head);
-  if (in->second.empty()) removed_.erase(in);
 }
 
 bool HeadSet::contains(const HeadId& head) const {
@@ -163,11 +163,13 @@ HeadSet heads_of_units(const HeadSet& units, const Blocks& blocks, HeadUnit unit
 HeadSet units_without(const HeadSet& removed, const Blocks& blocks, HeadUnit unit) {
   if (unit == HeadUnit::query) return removed;
   HeadSet gone;
-  for (const BlockHeads& block : in_units(blocks, unit))
-    for (const int64_t group : block.heads) gone.insert({block.id, group});
-  for (const BlockHeads& block : blocks)
-    for (const int64_t head : block.heads)
-      if (!removed.contains({block.id, head})) gone.erase({block.id, block.group_of(head)});
+  for (const BlockHeads& block : blocks) {
+    BlockHeads left = block;
+    std::erase_if(left.heads, [&](int64_t head) { return removed.contains({block.id, head}); });
+    const std::map<int64_t, int64_t> kept = left.heads_by_group();
+    for (const int64_t group : block.groups())
+      if (!kept.contains(group)) gone.insert({block.id, group});
+  }
   return gone;
 }
 

@@ -46,6 +46,10 @@ struct BlockHeads {
   int64_t heads_per_group = 1;  // of the intact block: head h reads group h div that (Ainslie et al. 2023)
 
   int64_t group_of(int64_t head) const { return head / heads_per_group; }
+  /// Ids of the groups that some head reads, ascending.
+  std::vector<int64_t> groups() const;
+  /// The same with the number of heads that read each.
+  std::map<int64_t, int64_t> heads_by_group() const;
 
   int64_t count() const { return static_cast<int64_t>(heads.size()); }
   bool operator==(const BlockHeads&) const = default;
@@ -63,7 +67,6 @@ class HeadSet {
   HeadSet() = default;
   explicit HeadSet(const std::vector<HeadId>& heads);
   void insert(const HeadId& head);
-  void erase(const HeadId& head);
   bool contains(const HeadId& head) const;
   int64_t size() const;
   bool empty() const { return removed_.empty(); }

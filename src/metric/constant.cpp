@@ -4,11 +4,11 @@
 #include <cmath>
 
 #include "core/json.h"
+#include "metric/numbers.h"
 
 namespace headprune {
 
 std::optional<std::string> constant_prediction(const Outcomes& outcomes) {
-  constexpr double kRounding = 1e-6;
   if (outcomes.size() < 2) return std::nullopt;
   const Outcome& first = outcomes.front();
   const auto all = [&](const auto& alike) { return std::all_of(outcomes.begin(), outcomes.end(), alike); };
@@ -17,8 +17,7 @@ std::optional<std::string> constant_prediction(const Outcomes& outcomes) {
     const auto [low, high] =
         std::minmax_element(outcomes.begin(), outcomes.end(),
                             [](const Outcome& a, const Outcome& b) { return a.predicted_number < b.predicted_number; });
-    const double largest = std::max(std::abs(low->predicted_number), std::abs(high->predicted_number));
-    if (high->predicted_number - low->predicted_number > kRounding * largest) return std::nullopt;
+    if (!are_alike(low->predicted_number, high->predicted_number)) return std::nullopt;
     return fmt::format("{:.6g}", first.predicted_number);
   }
   if (!first.reference.empty()) {

@@ -5,8 +5,12 @@
 
 namespace headprune {
 
-Columns number_columns(const Outcomes& outcomes) {
+bool are_alike(double low, double high) {
   constexpr double kRounding = 1e-6;
+  return high - low <= kRounding * std::max(std::abs(low), std::abs(high));
+}
+
+Columns number_columns(const Outcomes& outcomes) {
   std::vector<double> numbers, predictions;
   double lowest = INFINITY, highest = -INFINITY;
   for (const Outcome& outcome : outcomes) {
@@ -15,8 +19,7 @@ Columns number_columns(const Outcomes& outcomes) {
     lowest = std::min(lowest, outcome.predicted_number);
     highest = std::max(highest, outcome.predicted_number);
   }
-  if (highest - lowest <= kRounding * std::max(std::abs(lowest), std::abs(highest)))
-    predictions.assign(predictions.size(), 0.0);
+  if (are_alike(lowest, highest)) predictions.assign(predictions.size(), 0.0);
   return {.n = outcomes.size(), .columns = {std::move(numbers), std::move(predictions)}};
 }
 

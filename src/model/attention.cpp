@@ -64,11 +64,7 @@ Attention::Attention(const AttentionConfig& config)
 }
 
 std::vector<int64_t> Attention::groups_of(const std::vector<int64_t>& heads) const {
-  std::vector<int64_t> groups;
-  for (const int64_t head : heads)  // ascending
-    if (const int64_t group = config_.layout.group_of(head); groups.empty() || groups.back() != group)
-      groups.push_back(group);
-  return groups;
+  return BlockHeads{.id = {}, .heads = heads, .heads_per_group = heads_per_group()}.groups();
 }
 
 torch::Tensor Attention::for_heads(const torch::Tensor& of_groups) const {

@@ -15,13 +15,6 @@ namespace {
 
 constexpr const char* kUsePadded = "use --form padded, which fills every layer up to the largest";
 
-/// Heads that are left in each group that has some, by the id of the group.
-std::map<int64_t, int64_t> heads_by_group(const BlockHeads& block, const HeadLayout& layout) {
-  std::map<int64_t, int64_t> counts;
-  for (const int64_t head : block.heads) ++counts[layout.group_of(head)];
-  return counts;
-}
-
 /// "1 group", "3 groups", "no group".
 std::string counted(int64_t count, const std::string& noun) {
   if (count == 0) return "no " + noun;
@@ -49,9 +42,9 @@ HeadLayout compact_layout(const Blocks& blocks, const HeadLayout& intact) {
   constexpr const char* kNeeded = "as many groups in every layer and as many query heads in every group";
   require_heads(ExportForm::compact, blocks);
   const BlockHeads& first = blocks.front();
-  const std::map<int64_t, int64_t> of_first = heads_by_group(first, intact);
+  const std::map<int64_t, int64_t> of_first = first.heads_by_group();
   for (const BlockHeads& block : blocks) {
-    const std::map<int64_t, int64_t> counts = heads_by_group(block, intact);
+    const std::map<int64_t, int64_t> counts = block.heads_by_group();
     if (counts.size() != of_first.size())
       refuse_uneven(
           ExportForm::compact, kNeeded,
@@ -84,7 +77,7 @@ HeadLayout padded_layout(const Blocks& blocks, const TransformerConfig& sizes, b
   const HeadLayout intact = sizes.layout();
   int64_t groups = 1, in_group = 1;
   for (const BlockHeads& block : blocks) {
-    const std::map<int64_t, int64_t> counts = heads_by_group(block, intact);
+    const std::map<int64_t, int64_t> counts = block.heads_by_group();
     groups = std::max<int64_t>(groups, std::ssize(counts));
     for (const auto& [group, count] : counts) in_group = std::max(in_group, count);
   }
@@ -118,14 +111,6 @@ void copy_equal_shapes(const Model& source, const Model& to) {
   }
 }
 
-/// The groups that these heads read, in order.
-std::vector<int64_t> groups_of(const std::vector<int64_t>& heads, const HeadLayout& layout) {
-  std::vector<int64_t> groups;
-  for (const int64_t head : heads)
-    if (groups.empty() || groups.back() != layout.group_of(head)) groups.push_back(layout.group_of(head));
-  return groups;
-}
-
 /// Output columns of removed heads set to 0.
 void zero_heads(TransformerModel& model, const HeadSet& removed) {
   const Blocks blocks = model.blocks();
@@ -146,7 +131,7 @@ std::shared_ptr<TransformerModel> filled_up(TransformerModel& kept, const Transf
   for (size_t i = 0; i < places.size(); ++i) {
     Attention &part = kept.attention(i), &whole = twin->attention(i);
     const std::vector<int64_t>& heads = places[i].heads;
-    const std::vector<int64_t> groups = groups_of(heads, full.layout());
+    const std::vector<int64_t> groups = places[i].groups();
     for (const auto& [source, target, rows] :
          {std::tuple(&part.query(), &whole.query(), rows_at(heads, part.key_width())),
           std::tuple(&part.key(), &whole.key(), rows_at(groups, part.key_width())),
@@ -220,12 +205,11 @@ std::shared_ptr<TransformerModel> stored_model(const ExportPlan& plan, const Tra
 
 std::optional<HeadSet> padding_heads(const TransformerConfig& intact, const HeadSet& removed,
                                      const HeadLayout& stored) {
-  const HeadLayout layout = intact.layout();
   const int64_t in_group = stored.heads / stored.groups;
   HeadSet padding;
   for (const BlockHeads& block : transformer_blocks(intact, removed)) {
     std::vector<int64_t> counts;
-    for (const auto& [group, count] : heads_by_group(block, layout)) counts.push_back(count);
+    for (const auto& [group, count] : block.heads_by_group()) counts.push_back(count);
     if (std::ssize(counts) > stored.groups) return std::nullopt;
     counts.resize(static_cast<size_t>(stored.groups), 0);
     for (int64_t group = 0; group < stored.groups; ++group) {

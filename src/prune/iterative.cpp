@@ -103,7 +103,7 @@ class Iterative final : public PruneRule {
         unit.points.push_back(std::move(point));
       }
     }
-    if (options_.control) plan.units.push_back(control(input, removals));
+    if (options_.control) plan.units.push_back(control(input, limits, removals));
     return plan;
   }
 
@@ -190,12 +190,12 @@ class Iterative final : public PruneRule {
   }
 
   /// The intact model, trained as the curves are, with no head removed.
-  Unit control(const RuleInput& input, int64_t removals) const {
+  Unit control(const RuleInput& input, const OrderLimits& limits, int64_t removals) const {
     Unit unit;
     unit.name = "control";
     unit.train_steps = removals * options_.fine_tune_steps;
     for (int64_t step = 1; step <= removals; ++step) {
-      unit.points.push_back(sweep_point(input, options_.limits(options_.units(input.blocks)), step, 0));
+      unit.points.push_back(sweep_point(input, limits, step, 0));
       unit.points.back().spec.control_steps = step * options_.fine_tune_steps;
       unit.points.back().fine_tuned = true;
     }

@@ -52,16 +52,16 @@ bool reachable(const RemovalTarget& target, const Blocks& blocks, const OrderLim
 RankedUnits::RankedUnits(const Blocks& heads, HeadUnit unit)
     : unit_(unit), heads_(heads), blocks_(in_units(heads, unit)) {
   if (unit == HeadUnit::query) return;
-  std::map<HeadId, int64_t> sizes;  // of groups
+  std::optional<HeadId> first;
   for (const BlockHeads& block : heads)
-    for (const int64_t head : block.heads) ++sizes[{block.id, block.group_of(head)}];
-  if (sizes.empty()) return;
-  heads_per_unit_ = sizes.begin()->second;
-  for (const auto& [group, size] : sizes)
-    if (size != heads_per_unit_)
-      fail(ExitCode::usage,
-           "unit: group: {} has {} heads and {} has {}; fractions of groups need groups of one size: use unit: query",
-           unit_text(sizes.begin()->first, unit), heads_per_unit_, unit_text(group, unit), size);
+    for (const auto& [id, size] : block.heads_by_group()) {
+      const HeadId group{block.id, id};
+      if (!first) first = group, heads_per_unit_ = size;
+      if (size != heads_per_unit_)
+        fail(ExitCode::usage,
+             "unit: group: {} has {} heads and {} has {}; fractions of groups need groups of one size: use unit: query",
+             unit_text(*first, unit), heads_per_unit_, unit_text(group, unit), size);
+    }
 }
 
 OrderLimits RankedUnits::limits(OrderLimits limits) const {

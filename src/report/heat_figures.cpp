@@ -71,6 +71,7 @@ HeatMap leave_one_out_map(const Record& record, const std::vector<const PointGro
   map.low_is_good = !higher_is_better(record, metric);
   const bool higher = higher_is_better(record, metric);
   const bool by_group = !groups.empty() && groups.front()->first().spec.group;
+  map.title = by_group ? "Each group of heads removed alone" : "Each head removed alone";
   const std::string worse = by_group ? "worse without the group" : "worse without the head";
   map.low_label = higher ? worse : "better without it";
   map.high_label = higher ? "better without it" : worse;
@@ -146,9 +147,7 @@ std::vector<Figure> sensitivity_figures(const Record& record) {
                   ""};
     for (const auto& [seed, of_seed] : by_seed) {
       HeatMap map = leave_one_out_map(record, of_seed, metric.name);
-      const bool by_group = of_seed.front()->first().spec.group.has_value();
-      map.title = std::string(by_group ? "Each group of heads removed alone" : "Each head removed alone") +
-                  (seed ? fmt::format(", seed {}", *seed) : "");
+      if (seed) map.title += fmt::format(", seed {}", *seed);
       map.subtitle = fmt::format("change of {}", metric.name);
       if (const MetricSummary* summary = of_seed.front()->metric(metric.name))
         map.subtitle += fmt::format(", {} split, n = {}", of_seed.front()->first().split,

@@ -15,8 +15,6 @@
 //
 // unit: group: one gate multiplies the contexts of all heads of a group, so its gradient g(x) is the sum of theirs,
 // before any abs. of: context and of: weights sum over all that the group has.
-#include <algorithm>
-
 #include "core/error.h"
 #include "score/accumulate.h"
 
@@ -205,6 +203,7 @@ class WeightsPass final : public ScoreMethod::Pass {
   explicit WeightsPass(const ScoreInput& input)
       : heads_(input.model.blocks()),
         units_(input.units()),
+        groups_(heads_, input.removed, HeadUnit::group),
         survives_(surviving_heads(heads_, input.removed)),
         sums_(heads_.size()) {}
 
@@ -247,24 +246,19 @@ class WeightsPass final : public ScoreMethod::Pass {
   /// A weight's gradient is the batch's, so the batch is as near as the message can come to the example.
   void require_finite_batch(const torch::Tensor& own, const torch::Tensor& shared, const Batch& batch,
                             size_t block) const {
-    const BlockHeads& heads = heads_[block];
-    const torch::Tensor bad = own.isfinite().all(1).logical_not().cpu();            // [H]
-    const torch::Tensor bad_groups = shared.isfinite().all(1).logical_not().cpu();  // [G]
-    const Blocks groups = in_units({heads}, HeadUnit::group);
-    for (int64_t h = 0; h < heads.count(); ++h) {
-      const int64_t head = heads.heads[static_cast<size_t>(h)];
-      const std::vector<int64_t>& ids = groups.front().heads;
-      const int64_t group = std::lower_bound(ids.begin(), ids.end(), heads.group_of(head)) - ids.begin();
-      if (!survives_[block][h].item<bool>() || !(bad[h].item<bool>() || bad_groups[group].item<bool>())) continue;
-      fail(ExitCode::run_failed,
-           "score gradient_l1: the weights of head {} get a gradient that is not finite from one of the examples {} of "
-           "the score split; train the model further or differently, or leave that example out",
-           to_string(HeadId{heads.id, head}), fmt::join(batch.examples, ", "));
-    }
+    const auto not_finite = [](const torch::Tensor& of) { return of.isfinite().all(1).logical_not().cpu(); };
+    const torch::Tensor bad = not_finite(own).logical_or(groups_.spread(not_finite(shared), block));  // [H]
+    const torch::Tensor counts = bad.logical_and(survives_[block]);
+    if (!counts.any().item<bool>()) return;
+    const auto first = static_cast<size_t>(counts.nonzero()[0].item<int64_t>());
+    fail(ExitCode::run_failed,
+         "score gradient_l1: the weights of head {} get a gradient that is not finite from one of the examples {} of "
+         "the score split; train the model further or differently, or leave that example out",
+         to_string(HeadId{heads_[block].id, heads_[block].heads[first]}), fmt::join(batch.examples, ", "));
   }
 
   Blocks heads_;
-  ScoreUnits units_;
+  ScoreUnits units_, groups_;
   PerBlock survives_;  // [H]
   std::vector<Sums> sums_;
   int64_t examples_ = 0;

@@ -52,6 +52,24 @@ TEST_CASE("all heads of the blocks, in their order", "[core]") {
   CHECK(to_string(heads.back()) == "cross.L0.H1");
 }
 
+TEST_CASE("groups are units of the heads that are present", "[core]") {
+  const BlockId first{Kind::decoder, 0}, second{Kind::decoder, 1};
+  const Blocks blocks = {{.id = first, .heads = {0, 1, 4}, .heads_per_group = 2},
+                         {.id = second, .heads = {}, .heads_per_group = 2}};
+  CHECK(in_units(blocks, HeadUnit::query) == blocks);
+  const Blocks groups = in_units(blocks, HeadUnit::group);
+  CHECK(groups.at(0).heads == std::vector<int64_t>{0, 2});
+  CHECK(groups.at(1).heads.empty());
+  CHECK(blocks[0].heads_by_group() == std::map<int64_t, int64_t>{{0, 2}, {2, 1}});
+  CHECK(heads_of_units(HeadSet(std::vector<HeadId>{{first, 0}}), blocks, HeadUnit::group) ==
+        HeadSet({{first, 0}, {first, 1}}));
+  // Group 1 never had a head here; group 0 keeps one, group 2 none.
+  const HeadSet removed({{first, 1}, {first, 4}});
+  CHECK(units_without(removed, blocks, HeadUnit::group) == HeadSet(std::vector<HeadId>{{first, 2}}));
+  CHECK(units_without(removed, blocks, HeadUnit::query) == removed);
+  CHECK(unit_text({first, 2}, HeadUnit::group) == "group decoder.L0.G2");
+}
+
 TEST_CASE("a head set holds each head once, ascending, whatever the order of insertion", "[core]") {
   const BlockId block{Kind::encoder, 3};
   HeadSet set;
