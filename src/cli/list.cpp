@@ -19,9 +19,10 @@ struct Listed {
 };
 
 std::vector<Listed> registries() {
-  return {{"scores", &Registry<ScoreMethod>::instance()}, {"rules", &Registry<PruneRule>::instance()},
-          {"tasks", &Registry<Task>::instance()},         {"metrics", &Registry<Metric>::instance()},
-          {"models", &Registry<ModelFamily>::instance()}, {"data", &Registry<DataSource>::instance()}};
+  return {{"scores", &Registry<ScoreMethod>::instance()}, {"analyses", &Registry<Analysis>::instance()},
+          {"rules", &Registry<PruneRule>::instance()},    {"tasks", &Registry<Task>::instance()},
+          {"metrics", &Registry<Metric>::instance()},     {"models", &Registry<ModelFamily>::instance()},
+          {"data", &Registry<DataSource>::instance()}};
 }
 
 std::string registry_text(const RegistryBase& registry) {
@@ -84,9 +85,10 @@ std::vector<std::string> listed_names() {
 
 void add_list(CommandLine& line) {
   CLI::App& command = *line.app.add_subcommand(
-      "list", "what is registered, with options: scores rules tasks metrics models data; parts to extend: configs");
+      "list",
+      "what is registered, with options: scores analyses rules tasks metrics models data; parts to extend: configs");
   auto what = std::make_shared<std::string>();
-  command.add_option("WHAT", *what, "scores, rules, tasks, metrics, models, data or configs")->required();
+  command.add_option("WHAT", *what, "scores, analyses, rules, tasks, metrics, models, data or configs")->required();
   command.footer("Example:\n  headprune list scores");
   command.callback([&line, what] {
     line.chosen = [&line, what] {

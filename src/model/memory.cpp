@@ -45,14 +45,14 @@ Numbers written_numbers(const TransformerConfig& sizes, const BatchShape& batch,
 /// Whether the last block looks at everything and asks for its first position only.
 bool last_is_short(const TransformerModel& model, const PassUse& use) {
   return model.sizes().architecture == Architecture::encoder && model.sizes().pooling == Pooling::cls &&
-         !use.attention_weights;
+         !use.attention_weights && !use.block_by_block;
 }
 
 /// Attention beyond what stands at each position: nothing where the fused kernel runs but its mask.
 Numbers attention_numbers(const TransformerModel& model, const BatchShape& batch, const PassUse& use) {
   const TransformerConfig& sizes = model.sizes();
   const bool dropped = use.training && sizes.dropout > 0;
-  if (!use.attention_weights && !dropped && sizes.d_key == sizes.d_value) {
+  if (!use.attention_weights && !use.block_by_block && !dropped && sizes.d_key == sizes.d_value) {
     const auto longest = static_cast<Numbers>(std::max(batch.tokens, batch.decoder_tokens));
     const bool causal = sizes.architecture != Architecture::encoder;
     return causal ? static_cast<Numbers>(batch.examples) * longest * longest * 1.25 : 0;
@@ -66,7 +66,8 @@ Numbers attention_numbers(const TransformerModel& model, const BatchShape& batch
     if (use.gradients || use.attention_weights) kept += weights * (dropped ? 3 : 1.25);
     largest = std::max(largest, weights);
   }
-  return kept + (use.attention_weights ? 3 : 1.5) * largest;  // of the block that is computed
+  // Of the block that is computed; analyses make masks and float64 numbers of its weights.
+  return kept + (use.block_by_block ? 6 : use.attention_weights ? 3 : 1.5) * largest;
 }
 
 }  // namespace

@@ -19,6 +19,7 @@ struct PassUse {
   bool gradients = false;          // what a backward pass needs, of every layer
   bool training = false;           // with the model's dropout
   bool attention_weights = false;  // of every layer, for scores that look at them
+  bool block_by_block = false;     // attention weights of one layer at a time, for analyses
 };
 
 /// Bytes that a pass over one batch takes at its peak beyond the parameters, in float32. `model` may be an outline

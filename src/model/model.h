@@ -6,6 +6,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -27,10 +28,17 @@ using NamedTensors = std::map<std::string, torch::Tensor>;
 /// Those of one block, from gates that may be absent for all blocks or for some.
 torch::Tensor gates_of(const PerBlock& gates, size_t block);
 
+struct HeadContexts;  // model/attention.h
+/// Looks at the heads of block `index` of Model::blocks(), attention weights included.
+using SeeBlock = std::function<void(size_t index, const HeadContexts& heads)>;
+
 struct HeadProbe {
   PerBlock gates;         // [H] or [B, H] each; no entries, or an undefined one: nothing is multiplied
   bool weights = false;   // return attention weights (this forces the explicit path)
   bool contexts = false;  // return contexts, before their gates
+  /// Called when a block's heads are through (on the explicit path): what it does not keep is freed before the next
+  /// block runs, where `weights` keeps those of all blocks. Empty: nobody looks.
+  SeeBlock see = {};
 };
 
 struct HeadTrace {

@@ -75,7 +75,7 @@ int64_t TransformerModel::longest_text() const {
 }
 
 ModelOutput TransformerModel::forward(const Batch& batch, const HeadProbe& probe) {
-  if (!probe.weights && !probe.contexts) return resume(batch, pause(batch, order_.front()), probe.gates);
+  if (!probe.weights && !probe.contexts && !probe.see) return resume(batch, pause(batch, order_.front()), probe.gates);
   ModelOutput result;
   const Stream stream = trace(batch, probe, result.heads);
   result.values = read_out(stream, batch);
@@ -89,8 +89,11 @@ TransformerModel::Stream TransformerModel::trace(const Batch& batch, const HeadP
   if (probe.contexts) seen.contexts.resize(order_.size());
   Stream stream = begin(batch);
   for (const size_t block : order_) {
-    BlockHalf half = attend(block, stream, batch, {.weights = probe.weights, .everywhere = true});
+    const bool weights = probe.weights || probe.see;
+    BlockHalf half = attend(block, stream, batch, {.weights = weights, .everywhere = true});
+    if (probe.see) probe.see(block, half.heads);
     if (probe.weights) seen.weights[block] = half.heads.weights;
+    half.heads.weights.reset();  // the feed-forward layer needs the memory
     if (probe.contexts) {
       torch::Tensor& context = half.heads.context;
       if (at::GradMode::is_enabled() && !context.requires_grad()) context.requires_grad_();

@@ -32,6 +32,8 @@ class TransformerModel : public Model {
   /// The intact model's sizes, also after heads went.
   const TransformerConfig& sizes() const { return config_; }
   HeadSet removed_heads() const;
+  /// Tokens of the longest text that has positions.
+  int64_t longest_text() const;
   /// For a model that came from a checkpoint of another tool: config() and tensors() keep to its layout.
   const std::shared_ptr<const HfOrigin>& origin() const { return origin_; }
   std::filesystem::path source_folder() const override;
@@ -59,8 +61,6 @@ class TransformerModel : public Model {
 
   /// Throws where there are gates, but not for as many blocks.
   void check_gates(const PerBlock& gates) const;
-  /// Tokens of the longest text that has positions.
-  int64_t longest_text() const;
   /// A whole pass, with what `probe` asks to see.
   Stream trace(const Batch& batch, const HeadProbe& probe, HeadTrace& seen);
   EmbeddingConfig embedding_config(int64_t vocabulary_size) const;

@@ -81,6 +81,10 @@ void Journal::score(const ScoreBlock& event) { append("score", event.to_json(), 
 
 void Journal::score_done(const ScoreDone& event) { append("score_done", event.to_json(), Durable::yes); }
 
+void Journal::analysis(const AnalysisBlock& event) { append("analysis", event.to_json(), Durable::no); }
+
+void Journal::analysis_done(const AnalysisDone& event) { append("analysis_done", event.to_json(), Durable::yes); }
+
 void Journal::point_start(const std::string& point, const PointSpec& spec) {
   append("point_start", {{"point", point}, {"spec", spec.to_json()}}, Durable::no);
 }

@@ -39,6 +39,8 @@ class Journal {
   void model(const ModelEvent& event);
   void score(const ScoreBlock& event);
   void score_done(const ScoreDone& event);
+  void analysis(const AnalysisBlock& event);
+  void analysis_done(const AnalysisDone& event);
   void point_start(const std::string& point, const PointSpec& spec);
   void point_done(const PointResult& result);
   void point_failed(const PointFailed& event);

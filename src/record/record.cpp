@@ -49,6 +49,20 @@ void apply_score_done(Record& record, const Json& line) {
   record.scores[key_of(done.seed, done.method, done.draw, done.sweep, done.step)].done = std::move(done);
 }
 
+void apply_analysis(Record& record, const Json& line) {
+  AnalysisBlock block = AnalysisBlock::from_json(line);
+  RecordedAnalysis& analysis = record.analyses[{block.seed, block.analysis}];
+  if (analysis.done || analysis.to_do_again) analysis = RecordedAnalysis();
+  const BlockId id = block.block;
+  analysis.blocks[id] = std::move(block);
+}
+
+void apply_analysis_done(Record& record, const Json& line) {
+  AnalysisDone done = AnalysisDone::from_json(line);
+  RecordedAnalysis& analysis = record.analyses[{done.seed, done.analysis}];
+  analysis.done = std::move(done);
+}
+
 void apply_point_done(Record& record, const Json& line) {
   PointResult result = PointResult::from_json(line);
   record.failed.erase(result.point);
@@ -116,6 +130,7 @@ void apply_from(Record& record, const Json& line) {
     if (stage_of(spec) >= from) record.points_again.insert(id);
   for (auto& [key, score] : record.scores)
     score.to_do_again = score.to_do_again || (key.sweep.empty() ? Stage::score : Stage::prune) >= from;
+  for (auto& [key, analysis] : record.analyses) analysis.to_do_again = analysis.to_do_again || Stage::analyse >= from;
   if (Stage::model >= from)
     for (const auto& [seed, model] : record.models) record.models_again.insert(seed);
   if (Stage::surgery >= from)
@@ -143,6 +158,8 @@ const std::map<std::string, Handler>& handlers() {
       {"model", apply_model},
       {"score", apply_score},
       {"score_done", apply_score_done},
+      {"analysis", apply_analysis},
+      {"analysis_done", apply_analysis_done},
       {"point_start",
        [](Record& r, const Json& line) {
          r.started_points[read_field<std::string>(line, "point")] =
@@ -293,6 +310,11 @@ const PointResult* Record::base(const PointSpec& spec) const {
 const RecordedScore* Record::score(const ScoreKey& key) const {
   const auto found = scores.find(key);
   return found == scores.end() || !found->second.done || found->second.to_do_again ? nullptr : &found->second;
+}
+
+bool Record::analysed(const AnalysisKey& key) const {
+  const auto found = analyses.find(key);
+  return found != analyses.end() && found->second.done && !found->second.to_do_again;
 }
 
 const PointResult* Record::evaluated(const PointResult& like) const {

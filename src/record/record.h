@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "record/analysis_events.h"
 #include "record/events.h"
 #include "record/example_values.h"
 #include "record/framed_log.h"
@@ -38,6 +39,20 @@ struct RecordedScore {
   bool to_do_again = false;
 };
 
+/// An analysis of one seed's model: its label.
+struct AnalysisKey {
+  int64_t seed = 0;
+  std::string analysis;
+  auto operator<=>(const AnalysisKey&) const = default;
+};
+
+/// An analysis as recorded, as RecordedScore.
+struct RecordedAnalysis {
+  std::map<BlockId, AnalysisBlock> blocks;
+  std::optional<AnalysisDone> done;
+  bool to_do_again = false;
+};
+
 /// Everything a journal says, attempts merged: the later event for the same thing wins. Maps are sorted, so views of
 /// an interrupted and continued run equal those of an uninterrupted one.
 struct Record {
@@ -55,6 +70,7 @@ struct Record {
   std::optional<RunFacts> facts;  // of the last attempt; absent before the data stage of the first
 
   std::map<ScoreKey, RecordedScore> scores;
+  std::map<AnalysisKey, RecordedAnalysis> analyses;
   std::map<std::string, PointResult> points;  // done, by id; metrics filled in where same_as is set
   std::set<std::string> unpruned;             // ids of those without a removed head, which others are compared with
   std::map<std::string, PointSpec> started_points;  // every point begun so far, by id
@@ -88,6 +104,8 @@ struct Record {
   }
   /// A complete score that is not asked for again; null without.
   const RecordedScore* score(const ScoreKey& key) const;
+  /// Whether an analysis is complete and not asked for again.
+  bool analysed(const AnalysisKey& key) const;
   bool has_model(int64_t seed) const { return models.contains(seed) && !models_again.contains(seed); }
   /// The point that evaluated an equal mask on the same, not fine-tuned weights; null while there is none. The base
   /// serves no other: it is compared with nothing.

@@ -10,7 +10,7 @@ namespace headprune {
 const char* to_string(Stage stage) { return stage_names()[static_cast<size_t>(stage)].c_str(); }
 
 const std::vector<std::string>& stage_names() {
-  static const std::vector<std::string> names = {"data",  "model",       "evaluate", "score",
+  static const std::vector<std::string> names = {"data",  "model",       "evaluate", "score",  "analyse",
                                                  "prune", "sensitivity", "surgery",  "results"};
   return names;
 }

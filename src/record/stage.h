@@ -8,7 +8,7 @@
 
 namespace headprune {
 
-enum class Stage { data, model, evaluate, score, prune, sensitivity, surgery, results };
+enum class Stage { data, model, evaluate, score, analyse, prune, sensitivity, surgery, results };
 const char* to_string(Stage stage);
 /// All of them, in order.
 const std::vector<std::string>& stage_names();

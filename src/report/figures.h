@@ -34,6 +34,10 @@ std::vector<Figure> sensitivity_figures(const Record& record);
 std::vector<Figure> table_curve_figures(const Record& record);
 /// One a score method that is no control: layers x heads, mean over seeds.
 std::vector<Figure> score_figures(const Record& record);
+/// One an analysis: each of its columns as layers x heads, of the first model that was analysed.
+std::vector<Figure> analysis_figures(const Record& record);
+/// Heads with and without a role that the points of a sweep keep, one panel a method that is no control.
+std::vector<Figure> role_figures(const Record& record);
 /// Spearman's rho between methods, mean over seeds; none with fewer than two methods.
 std::vector<Figure> agreement_figures(const std::vector<AgreementRow>& rows);
 /// Median time of a forward pass by form and batch size.

@@ -16,6 +16,7 @@ std::vector<DocBlock> baseline_section(const ReportInput& input);
 std::vector<DocBlock> curve_section(const ReportInput& input);
 std::vector<DocBlock> mask_section(const ReportInput& input);
 std::vector<DocBlock> score_section(const ReportInput& input);
+std::vector<DocBlock> role_section(const ReportInput& input);
 std::vector<DocBlock> sensitivity_section(const ReportInput& input);
 std::vector<DocBlock> agreement_section(const ReportInput& input);
 std::vector<DocBlock> surgery_section(const ReportInput& input);

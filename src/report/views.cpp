@@ -3,6 +3,7 @@
 #include "core/files.h"
 #include "report/method_pairs.h"
 #include "report/results_json.h"
+#include "report/roles.h"
 #include "report/scores_file.h"
 #include "report/tables.h"
 #include "report/tensorboard.h"
@@ -48,6 +49,13 @@ void write_views(const ReportInput& input, const fs::path& to) {
   files.write(to / "sensitivity.csv", sensitivity_csv(record));
   files.write(to / "agreement.csv", agreement_csv(input.agreement));
   files.write(to / "timing.csv", timing_csv(record));
+  if (const std::vector<std::string> labels = analysis_labels(record); !labels.empty()) {
+    make_folders(to / "analysis");
+    for (const std::string& label : labels)
+      files.write(to / "analysis" / (label + ".csv"), analysis_csv(record, label));
+    files.write(to / "roles.csv", roles_csv(record));
+    files.write(to / "role_survival.csv", role_survival_csv(record));
+  }
   files.write(to / "scores.safetensors", scores_safetensors(record));
   write_report(input, to, files);
   files.write(to / "metrics.json", dump_json_file(metrics_json(record, input.agreement)));

@@ -92,6 +92,9 @@ std::vector<Need> needs_of(const Experiment& experiment, const Dataset& dataset,
     add(need_of(model, *dataset.score, scored,
                 {.gradients = asked.any_gradient(), .attention_weights = asked.attention_weights}),
         "a scoring batch", "lower score.batch_size", models);
+  if (!experiment.analyses.methods.empty())
+    add(need_of(model, analysed_split(experiment, dataset), kAnalysisPlan, {.block_by_block = true}),
+        "a batch of analyses", "leave `analyses` out", models);
   for (const auto& split : {dataset.select, dataset.report})
     add(need_of(model, *split, scored, {}), "an evaluation batch", "lower score.batch_size", models);
   return needs;
@@ -120,6 +123,7 @@ std::vector<std::string> check_model(const Experiment& experiment, const Dataset
   check_ids(dataset, model->sizes(), family->load_path() ? family->load_path()->string() : "the model");
   if (drops_token_types(dataset, model->sizes()))
     messages.emplace_back("token types: the texts have some and the model knows one type only; it ignores them");
+  for (const auto& item : experiment.analyses.methods) item.make()->check(*model, dataset);
   if (device.is_cpu()) messages.push_back(check_memory(experiment, dataset, *model));
   return messages;
 }

@@ -36,7 +36,7 @@ double tokens_of_step(const Workspace& workspace) {
 }
 
 struct Sizes {
-  double step = 0, score_batch = 0, select = 0, report = 0;  // tokens
+  double step = 0, score_batch = 0, analysed_batch = 0, select = 0, report = 0;  // tokens
 };
 
 class Expected {
@@ -45,6 +45,8 @@ class Expected {
     if (workspace.experiment.train) sizes_.step = tokens_of_step(workspace);
     sizes_.score_batch = kTrainingPasses * tokens_in(workspace.score_batches) /
                          static_cast<double>(std::max<size_t>(1, workspace.score_batches.size()));
+    sizes_.analysed_batch = tokens_in(workspace.analysis_batches) /
+                            static_cast<double>(std::max<size_t>(1, workspace.analysis_batches.size()));
     sizes_.select = tokens_in(workspace.select_batches);
     sizes_.report = tokens_in(workspace.report_batches);
     if (workspace.dataset.kind == DataKind::translation) sizes_.report *= kWritingPasses;
@@ -59,6 +61,8 @@ class Expected {
           sizes_.step);
     if (until(Stage::evaluate)) add(Work::point, 1, sizes_.report);  // computed anew by each attempt
     if (until(Stage::score) && !scored(seed)) add_scoring(1);
+    if (until(Stage::analyse) && !analysed(seed))
+      add(Work::analysed_batch, static_cast<double>(workspace_.analysis_batches.size()), sizes_.analysed_batch);
     if (until(Stage::prune))
       for (const SeedRule& sweep : sweep_rules(experiment, blocks_, seed)) add_plan(sweep.plan);
     if (until(Stage::sensitivity))
@@ -79,6 +83,12 @@ class Expected {
   bool scored(int64_t seed) const {
     return std::all_of(workspace_.methods.begin(), workspace_.methods.end(), [&](const NamedMethod& named) {
       return workspace_.journal.record().score({seed, named.label, 0, "", -1}) != nullptr;
+    });
+  }
+
+  bool analysed(int64_t seed) const {
+    return std::all_of(workspace_.analyses.begin(), workspace_.analyses.end(), [&](const NamedAnalysis& named) {
+      return workspace_.journal.record().analysed({seed, named.label});
     });
   }
 

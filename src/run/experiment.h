@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/analysis.h"
 #include "config/registry.h"
 #include "data/source.h"
 #include "model/family.h"
@@ -26,6 +27,25 @@ struct ScoreSection {
     v("methods", methods, "scores to compute for every head; see `headprune list scores`");
     v("batch_size", batch_size, "examples a batch when scoring and evaluating; numbers do not depend on it",
       at_least(1));
+  }
+};
+
+/// Whose texts heads are looked at on.
+enum class SplitRole { score, select, report };
+template <>
+struct EnumNames<SplitRole> {
+  static constexpr std::pair<const char*, SplitRole> names[] = {
+      {"score", SplitRole::score}, {"select", SplitRole::select}, {"report", SplitRole::report}};
+};
+
+struct AnalysesSection {
+  std::vector<PluginItem<Analysis>> methods;
+  SplitRole split = SplitRole::score;
+
+  template <class V>
+  void fields(V& v) {
+    v("methods", methods, "what to find out about every head; see `headprune list analyses`");
+    v("split", split, "whose texts they look at, those with texts of their own aside: score, select or report");
   }
 };
 
@@ -155,6 +175,7 @@ struct Experiment {
   Plugin<ModelFamily> model;
   std::optional<TrainOptions> train;
   ScoreSection score;
+  AnalysesSection analyses;
   PruneSection prune;
   SensitivityOptions sensitivity;
   SurgerySection surgery;
@@ -173,6 +194,7 @@ struct Experiment {
     v("model", model, "the transformer; see `headprune list models`", required);
     v("train", train, "training, or fine-tuning of a loaded model; needed by init: train");
     v("score", score, "head importance");
+    v("analyses", analyses, "what heads do");
     v("prune", prune, "pruning sweeps");
     v("sensitivity", sensitivity, "tables of single heads, layers and blocks");
     v("surgery", surgery, "heads removed for real");

@@ -67,6 +67,18 @@ ModelInput model_input(const Experiment& experiment, const Dataset& dataset) {
   return input;
 }
 
+const Split& analysed_split(const Experiment& experiment, const Dataset& dataset) {
+  switch (experiment.analyses.split) {
+    case SplitRole::score:
+      return *dataset.score;
+    case SplitRole::select:
+      return *dataset.select;
+    case SplitRole::report:
+      return *dataset.report;
+  }
+  return *dataset.score;
+}
+
 std::vector<InputFile> experiment_inputs(const Experiment& experiment) {
   std::vector<InputFile> inputs = experiment.data.make()->inputs();
   if (const auto folder = experiment.model.make()->load_path())
@@ -134,6 +146,8 @@ ExperimentPlan plan_experiment(const Experiment& experiment, const Dataset& data
   const auto seeds = static_cast<int64_t>(experiment.seeds.size());
   plan.forward = seeds * (scorings * score_batches + plan.points * report_batches + select_masks * select_batches +
                           plan.train_steps);
+  if (!experiment.analyses.methods.empty())
+    plan.forward += seeds * std::ssize(plan_batches(analysed_split(experiment, dataset).examples, kAnalysisPlan));
   plan.backward = seeds * (scorings * score_batches + plan.train_steps);
   if (experiment.train)
     plan.disk_bytes = static_cast<uint64_t>(seeds) * (checkpoint_bytes(plan.params, *experiment.train) +

@@ -8,6 +8,10 @@
 
 namespace headprune {
 
+/// How texts are put together for analyses, which keep the attention weights of one block of a batch at a time.
+inline constexpr BatchPlan kAnalysisPlan{.tokens = 2048};
+const Split& analysed_split(const Experiment& experiment, const Dataset& dataset);
+
 struct ExperimentPlan {
   int64_t heads = 0;
   int64_t params = 0;

@@ -14,6 +14,7 @@
 #include "run/expected_work.h"
 #include "run/facts.h"
 #include "run/fingerprint.h"
+#include "run/plan.h"
 #include "run/stages.h"
 
 namespace headprune {
@@ -122,6 +123,9 @@ void make_all_batches(Workspace& workspace) {
   workspace.score_batches = make_batches(*workspace.dataset.score, plan, workspace.device, ChoiceUse::right);
   workspace.select_batches = make_batches(*workspace.dataset.select, plan, workspace.device);
   workspace.report_batches = make_batches(*workspace.dataset.report, plan, workspace.device);
+  if (!workspace.analyses.empty())
+    workspace.analysis_batches = make_batches(analysed_split(workspace.experiment, workspace.dataset), kAnalysisPlan,
+                                              workspace.device, ChoiceUse::right);
   for (const Example& example : workspace.dataset.report->examples) {
     workspace.report_length = std::max(workspace.report_length, std::ssize(example.tokens));
     workspace.report_target_length = std::max(workspace.report_target_length, std::ssize(example.decoder_tokens));
@@ -159,6 +163,7 @@ void run_seed(Workspace& workspace, int64_t seed) {
   stage(Stage::model, [&] { return model_stage(run); });
   stage(Stage::evaluate, [&] { return evaluate_stage(run); });
   stage(Stage::score, [&] { return score_stage(run, scores); });
+  stage(Stage::analyse, [&] { return analyse_stage(run); });
   stage(Stage::prune, [&] { return prune_stage(run, scores); });
   stage(Stage::sensitivity, [&] { return sensitivity_stage(run, scores); });
   stage(Stage::surgery, [&] { return surgery_stage(run); });
@@ -267,6 +272,7 @@ RunOutcome run_experiment(const Loaded<Experiment>& loaded, const RunOptions& op
                       .progress = progress};
   workspace.task = prepared_task(experiment, dataset);
   for (const auto& item : experiment.score.methods) workspace.methods.push_back({item.label, item.make()});
+  for (const auto& item : experiment.analyses.methods) workspace.analyses.push_back({item.label, item.make()});
   workspace.device = device;
   mark_again(workspace);
   workspace.points = points_so_far(workspace, plan.points);

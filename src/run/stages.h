@@ -10,8 +10,10 @@ namespace headprune {
 Passes model_stage(SeedRun& run);
 /// The unpruned model on the report split.
 Passes evaluate_stage(SeedRun& run);
-/// Every method, in one pass.
+/// Every score, in one pass.
 Passes score_stage(SeedRun& run, IntactScores& scores);
+/// What the heads do, as `analyses` asks.
+Passes analyse_stage(SeedRun& run);
 Passes prune_stage(SeedRun& run, const IntactScores& scores);
 Passes sensitivity_stage(SeedRun& run, const IntactScores& scores);
 /// Heads removed for real: equality with masking, and timing.

@@ -42,6 +42,12 @@ struct NamedMethod {
   std::shared_ptr<const ScoreMethod> method;
 };
 
+/// One analysis as the experiment names it.
+struct NamedAnalysis {
+  std::string label;
+  std::shared_ptr<const Analysis> analysis;
+};
+
 /// Shared by all seeds.
 struct Workspace {
   const Experiment& experiment;
@@ -58,8 +64,9 @@ struct Workspace {
   Dataset dataset = {};
   std::shared_ptr<const Task> task = nullptr;
   std::vector<NamedMethod> methods = {};
+  std::vector<NamedAnalysis> analyses = {};
   torch::Device device = torch::kCPU;
-  std::vector<Batch> score_batches = {}, select_batches = {}, report_batches = {};
+  std::vector<Batch> score_batches = {}, analysis_batches = {}, select_batches = {}, report_batches = {};
   int64_t report_length = 0;         // longest example of the report split; of a translation, longest source
   int64_t report_target_length = 0;  // translation: longest target
   PointCounts points = {};

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/error.h"
+#include "model/pattern.h"
 
 namespace headprune {
 namespace {
@@ -114,6 +115,17 @@ torch::Tensor query_rows(const Model& model, size_t index, const Batch& batch, Q
   return first;  // [B, 1, T]
 }
 
+torch::Tensor visible_keys(const Model& model, size_t index, const Batch& batch) {
+  const Kind kind = model.blocks()[index].id.kind;
+  const torch::Tensor queries = query_mask(batch, kind);  // [B, 1, T]
+  // The encoder's positions are the keys of its own blocks and of the decoder's encoder-decoder attention.
+  const torch::Tensor present = kind == Kind::decoder ? queries.squeeze(1) : batch.present;  // [B, S]
+  const std::shared_ptr<const Pattern> pattern = model.pattern(index);
+  const Visibility visibility(pattern ? pattern : full_pattern(), present);
+  const Extent extent{.queries = queries.size(2), .keys = present.size(1), .offset = 0};
+  return visibility.mask(extent, present.device()).expand({-1, -1, extent.queries, -1});  // [B, 1, T, S]
+}
+
 torch::Tensor special_mask(const Batch& batch, Kind kind) {
   if (!asks_from_target(batch, kind)) return batch.special.unsqueeze(1);  // [B, 1, T]
   torch::Tensor special = torch::zeros_like(batch.decoder_present);       // [B, T]
@@ -196,16 +208,35 @@ RawScores ExampleMean::finish() const {
   return raw;
 }
 
+RatioSums::RatioSums(int64_t units)
+    : y(torch::zeros({units}, torch::kFloat64)), yy(torch::zeros_like(y)), yn(torch::zeros_like(y)) {}
+
+void RatioSums::add(const torch::Tensor& values, const torch::Tensor& counts) {
+  examples += counts.size(0);
+  n += counts.sum().item<double>();
+  nn += counts.square().sum().item<double>();
+  y = y + values.sum(0);
+  yy = yy + values.square().sum(0);
+  yn = yn + (values * counts.unsqueeze(1)).sum(0);
+}
+
+torch::Tensor RatioSums::ratio() const { return n > 0 ? y / n : torch::zeros_like(y); }
+
+torch::Tensor RatioSums::standard_error() const {
+  if (n <= 0 || examples < 2) return torch::zeros_like(y);
+  const torch::Tensor value = ratio();
+  const torch::Tensor residual = yy - 2 * value * yn + value.square() * nn;  // sum (y - ratio n)^2
+  const auto all = static_cast<double>(examples);
+  return (residual.clamp_min(0) * (all / (all - 1))).sqrt() / n;
+}
+
+ExampleRatio::Sums::Sums(int64_t units) : RatioSums(units) {
+  for (torch::Tensor& half : half_y) half = torch::zeros({units}, torch::kFloat64);
+}
+
 ExampleRatio::ExampleRatio(std::string score, const ScoreInput& input)
-    : score_(std::move(score)),
-      units_(input.units()),
-      survives_(surviving_heads(units_.blocks(), units_.removed())),
-      sums_(units_.blocks().size()) {
-  for (size_t b = 0; b < units_.blocks().size(); ++b) {
-    Sums& sums = sums_[b];
-    sums.y = zeros(units_.blocks()[b]), sums.yy = zeros(units_.blocks()[b]), sums.yn = zeros(units_.blocks()[b]);
-    for (torch::Tensor& half : sums.half_y) half = zeros(units_.blocks()[b]);
-  }
+    : score_(std::move(score)), units_(input.units()), survives_(surviving_heads(units_.blocks(), units_.removed())) {
+  for (const BlockHeads& block : units_.blocks()) sums_.emplace_back(block.count());
 }
 
 void ExampleRatio::add(size_t block, const torch::Tensor& values, const torch::Tensor& counts, const Batch& batch) {
@@ -213,12 +244,7 @@ void ExampleRatio::add(size_t block, const torch::Tensor& values, const torch::T
       checked_values(values, batch, {score_, units_.blocks()[block], survives_[block], units_.unit()});  // [B, U]
   const torch::Tensor n = counts.to(torch::kCPU, torch::kFloat64);                                       // [B]
   Sums& sums = sums_[block];
-  sums.examples += batch.size();
-  sums.n += n.sum().item<double>();
-  sums.nn += n.square().sum().item<double>();
-  sums.y = sums.y + y.sum(0);
-  sums.yy = sums.yy + y.square().sum(0);
-  sums.yn = sums.yn + (y * n.unsqueeze(1)).sum(0);
+  sums.add(y, n);
   for (size_t half = 0; half < 2; ++half) {
     const torch::Tensor mine = in_half(batch, static_cast<int64_t>(half));  // [B]
     sums.half_y[half] = sums.half_y[half] + y.index({mine}).sum(0);         // [U]
@@ -234,12 +260,8 @@ RawScores ExampleRatio::finish() const {
     raw.n.push_back(sums.examples);
     most = std::max(most, sums.examples);
     // A block through which no gradient flows, one without heads for example, has importance 0.
-    const torch::Tensor ratio = sums.n > 0 ? sums.y / sums.n : zeros(units_.blocks()[b]);  // [U]
-    raw.values.push_back(ratio);
-    const auto n = static_cast<double>(sums.examples);
-    const torch::Tensor residual = sums.yy - 2 * ratio * sums.yn + ratio.square() * sums.nn;  // sum (y - ratio n)^2
-    raw.stderr_.push_back(sums.n > 0 && n > 1 ? (residual.clamp_min(0) * (n / (n - 1))).sqrt() / sums.n
-                                              : zeros(units_.blocks()[b]));
+    raw.values.push_back(sums.ratio());
+    raw.stderr_.push_back(sums.standard_error());
   }
   // A block without heads sees no example; all others see the same.
   if (most < 2) raw.stderr_.clear();

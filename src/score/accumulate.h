@@ -31,7 +31,10 @@ inline constexpr const char* kPositionsHelp =
 std::string note_of(QueryPositions positions, HeadUnit unit);
 /// query_mask() of block `index`, of carrying positions only where asked for. [B, 1, T]
 torch::Tensor query_rows(const Model& model, size_t index, const Batch& batch, QueryPositions positions);
-/// The same, true at the special tokens among them.
+/// [B, 1, T, S] bool: which keys the queries of block `index` may look at, from its pattern and the batch's padding.
+/// Rows of queries that are padding say nothing.
+torch::Tensor visible_keys(const Model& model, size_t index, const Batch& batch);
+/// query_mask(), true at the special tokens among them.
 torch::Tensor special_mask(const Batch& batch, Kind kind);
 
 /// Throws Error(run_failed) naming the unit and the example when a surviving unit's value is NaN or infinite.
@@ -72,8 +75,23 @@ class ExampleMean {
   std::vector<std::array<HalfSum, 2>> halves_;  // of examples with even and with odd index
 };
 
-/// Sum of one number per example and unit, over the sum of one count per example: sum y / sum n. The standard error is
-/// that of a ratio of means (linearised; Cochran 1977, eq. 6.13).
+/// Sums of which a ratio of means is made, for U units: sum y / sum n over examples.
+struct RatioSums {
+  explicit RatioSums(int64_t units);
+  /// `values` [B, U] and `counts` [B], float64 on the CPU.
+  void add(const torch::Tensor& values, const torch::Tensor& counts);
+  /// [U]; 0 where nothing was counted.
+  torch::Tensor ratio() const;
+  /// [U]: linearised (Cochran 1977, eq. 6.13); 0 for fewer than two examples.
+  torch::Tensor standard_error() const;
+
+  int64_t examples = 0;
+  double n = 0, nn = 0;
+  torch::Tensor y, yy, yn;  // [U] float64
+};
+
+/// Sum of one number per example and unit, over the sum of one count per example. The standard error is that of
+/// RatioSums.
 class ExampleRatio {
  public:
   ExampleRatio(std::string score, const ScoreInput& input);
@@ -83,10 +101,8 @@ class ExampleRatio {
   RawScores finish() const;
 
  private:
-  struct Sums {
-    int64_t examples = 0;
-    double n = 0, nn = 0;
-    torch::Tensor y, yy, yn;              // [U] float64
+  struct Sums : RatioSums {
+    explicit Sums(int64_t units);
     std::array<torch::Tensor, 2> half_y;  // [U] float64: of examples with even and with odd index
     std::array<double, 2> half_n = {0, 0};
   };

@@ -1,6 +1,5 @@
 // Mean over examples of the mean over query positions of the entropy -sum p log p of the head's attention weights.
 // A focused head (Voita et al. 2019 look at such heads) has a low one. A group has the mean of its heads'.
-#include "model/pattern.h"
 #include "score/accumulate.h"
 
 namespace headprune {
@@ -21,20 +20,6 @@ struct EnumNames<Scale> {
 };
 
 namespace {
-
-/// How many keys each query of a block may look at: [B, 1, T] int64. Counted from the pattern and the batch, not from
-/// the weights, whose smallest round to 0.
-torch::Tensor visible_keys(const Model& model, size_t index, const Batch& batch) {
-  const Kind kind = model.blocks()[index].id.kind;
-  const torch::Tensor queries = query_mask(batch, kind);  // [B, 1, T]
-  // The encoder's positions are the keys of its own blocks and of the decoder's encoder-decoder attention.
-  const torch::Tensor present = kind == Kind::decoder ? queries.squeeze(1) : batch.present;  // [B, S]
-  const std::shared_ptr<const Pattern> pattern = model.pattern(index);
-  const Visibility visibility(pattern ? pattern : full_pattern(), present);
-  const torch::Tensor mask =
-      visibility.mask({.queries = queries.size(2), .keys = present.size(1), .offset = 0}, present.device());
-  return mask.sum(-1).expand_as(queries);  // [B, 1, T]
-}
 
 class Entropy final : public ScoreMethod {
  public:
@@ -79,7 +64,8 @@ class Entropy final : public ScoreMethod {
       for (size_t b = 0; b < mean_.units().blocks().size(); ++b) {
         const BlockHeads& block = mean_.units().blocks()[b];
         if (block.heads.empty()) continue;
-        const torch::Tensor keys = visible_keys(model_, b, seen.batch);              // [B, 1, T]
+        // Counted from the pattern and the batch, not from the weights, whose smallest round to 0.
+        const torch::Tensor keys = visible_keys(model_, b, seen.batch).sum(-1);      // [B, 1, T]
         torch::Tensor rows = query_rows(model_, b, seen.batch, options_.positions);  // [B, 1, T]
         if (options_.scale == Scale::log_keys) rows = rows.logical_and(keys > 1);
         if (options_.skip_special) rows = rows.logical_and(special_mask(seen.batch, block.id.kind).logical_not());

@@ -17,6 +17,7 @@ task: {type: classification, metrics: [accuracy, loss]}
 model: {type: encoder, d_model: 16, layers: 2, heads: 2, dropout: 0.1}
 train: {max_steps: 30, per_device_train_batch_size: 16, save_steps: 5, logging_steps: 5, eval_steps: 10}
 score: {methods: [gradient_l1, output_l2, entropy, {random: {draws: 2}}], batch_size: 32}
+analyses: {methods: [positional, {special: {threshold: 0.1}}]}
 prune:
   sweeps:
     - one_shot: {fractions: [0, 0.25, 0.5, 1]}

@@ -1,4 +1,4 @@
-#include "support.h"
+#include "score/support.h"
 
 #include <algorithm>
 
@@ -93,7 +93,7 @@ std::vector<Batch> batches_of(const std::vector<Example>& examples, int64_t batc
 
 namespace {
 
-struct Holder {
+struct ScoreHolder {
   std::vector<PluginItem<ScoreMethod>> methods;
   template <class V>
   void fields(V& v) {
@@ -104,7 +104,7 @@ struct Holder {
 }  // namespace
 
 std::shared_ptr<const ScoreMethod> make_score(const std::string& yaml) {
-  const auto loaded = load_config<Holder>(ConfigText{"test.yaml", "methods: [" + yaml + "]\n", "."});
+  const auto loaded = load_config<ScoreHolder>(ConfigText{"test.yaml", "methods: [" + yaml + "]\n", "."});
   return loaded.value.methods.at(0).make();
 }
 

@@ -1,0 +1,98 @@
+// The one driver of all analyses.
+#include "analysis/analysis.h"
+#include "core/stop.h"
+#include "core/text.h"
+#include "model/attention.h"
+#include "model/side_by_side.h"
+#include "score/accumulate.h"
+
+namespace headprune {
+
+const torch::Tensor& BlockView::key_ids() const {
+  return block.id.kind == Kind::decoder && batch.decoder_tokens.defined() ? batch.decoder_tokens : batch.tokens;
+}
+
+const torch::Tensor& BlockView::key_present() const {
+  return block.id.kind == Kind::decoder && batch.decoder_tokens.defined() ? batch.decoder_present : batch.present;
+}
+
+namespace {
+
+/// An analysis at work, with the place of its result.
+struct Running {
+  size_t place = 0;
+  std::unique_ptr<Analysis::Pass> pass;
+};
+
+/// Every block of one batch, shown to one part of each pass.
+std::vector<std::shared_ptr<Analysis::Part>> look_at(const Batch& batch, const std::vector<Running>& all,
+                                                     Model& model) {
+  std::vector<std::shared_ptr<Analysis::Part>> parts;
+  for (const Running& one : all) parts.push_back(one.pass->look(batch));
+  const Blocks blocks = model.blocks();
+  HeadProbe probe;
+  probe.see = [&](size_t index, const HeadContexts& heads) {
+    const BlockHeads& block = blocks[index];
+    if (block.heads.empty()) return;
+    const torch::Tensor queries = query_mask(batch, block.id.kind);  // [B, 1, T]
+    const BlockView view{.index = index,
+                         .block = block,
+                         .batch = batch,
+                         .weights = heads.weights,
+                         .context = heads.context,
+                         .visible = visible_keys(model, index, batch).logical_and(queries.unsqueeze(-1))};
+    for (const auto& part : parts) part->see(view);
+  };
+  model.forward(batch, probe);
+  return parts;
+}
+
+/// One pass over the same texts for `all`.
+void pass_over(const std::vector<Running>& all, const std::vector<Batch>& batches, const AnalysisInput& input) {
+  side_by_side(batches.size(), batches_at_once(input.model, batches, PassKind::forward), [&](size_t i) {
+    check_stop();
+    const torch::NoGradGuard no_gradients;
+    return [&, parts = look_at(batches[i], all, input.model)] {
+      for (size_t k = 0; k < all.size(); ++k) all[k].pass->add(*parts[k]);
+      if (input.on_batch) input.on_batch();
+    };
+  });
+}
+
+void finish(const std::vector<Running>& all, const std::vector<Batch>& batches, double start,
+            std::vector<AnalysisResult>& results) {
+  int64_t examples = 0;
+  for (const Batch& batch : batches) examples += batch.size();
+  for (const Running& one : all) {
+    AnalysisResult& result = results[one.place] = one.pass->finish();
+    result.examples = examples;
+    result.forward = std::ssize(batches);
+    result.dur_s = monotonic_seconds() - start;
+  }
+}
+
+}  // namespace
+
+std::vector<AnalysisResult> analyse(const std::vector<std::shared_ptr<const Analysis>>& analyses,
+                                    const AnalysisInput& input) {
+  const FrozenModel frozen(input.model);
+  std::vector<AnalysisResult> results(analyses.size());
+  std::vector<Running> sharing;
+  for (size_t i = 0; i < analyses.size(); ++i) {
+    const double start = monotonic_seconds();
+    const std::optional<std::vector<Batch>> own = analyses[i]->own_batches(input);
+    std::vector<Running> one;
+    std::vector<Running>& all = own ? one : sharing;
+    all.push_back({i, analyses[i]->start(input)});
+    if (!own) continue;
+    pass_over(one, *own, input);
+    finish(one, *own, start, results);
+  }
+  if (sharing.empty()) return results;
+  const double start = monotonic_seconds();
+  pass_over(sharing, input.batches, input);
+  finish(sharing, input.batches, start, results);
+  return results;
+}
+
+}  // namespace headprune

@@ -1,0 +1,102 @@
+// What heads do: the interface of an analysis, and the one driver that runs them. Analyses look at attention weights
+// block by block, in one pass for all that look at the same texts; a block's weights are freed before the next runs.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "config/registry.h"
+#include "data/batch.h"
+#include "model/transformer_model.h"
+
+namespace headprune {
+
+/// One block of one batch, all heads present, gates 1.
+struct BlockView {
+  size_t index = 0;  // into Model::blocks()
+  const BlockHeads& block;
+  const Batch& batch;
+  torch::Tensor weights;  // [B, H, T, S], after softmax
+  torch::Tensor context;  // [B, H, T, Dv]
+  torch::Tensor visible;  // [B, 1, T, S] bool: what the queries may look at; all false in rows of padding
+  /// [B, 1, T] bool: queries that have a choice, which see two keys or more.
+  torch::Tensor choosing() const { return visible.sum(-1) > 1; }
+  /// Ids of the keys, [B, S]: the decoder's own where it looks at itself beside an encoder.
+  const torch::Tensor& key_ids() const;
+  /// [B, S] bool: keys that are not padding.
+  const torch::Tensor& key_present() const;
+  /// Whether queries and keys are positions of one text.
+  bool self_attention() const { return block.id.kind != Kind::cross; }
+};
+
+/// One number a head, under a name.
+struct HeadColumn {
+  std::string name;
+  PerBlock values;   // float64 [H], CPU; undefined for a block that the column says nothing of
+  PerBlock stderr_;  // float64 [H]; undefined where there is none
+  /// What a head would have that looks at all it sees alike, by block; nothing where that means nothing.
+  std::vector<std::optional<double>> uniform;
+  std::vector<int64_t> n, examples;  // queries counted in each block, and the texts that they stand in
+};
+
+/// That a head does something.
+struct HeadRole {
+  size_t block = 0;      // into Model::blocks()
+  int64_t position = 0;  // on the block's axis of heads
+  std::string role;      // "positional"
+  std::string detail;    // "offset -1"; may be empty
+  std::string column;    // which says so, of the same analysis
+};
+
+struct AnalysisResult {
+  std::vector<HeadColumn> columns;
+  std::vector<HeadRole> roles;
+  std::vector<std::string> notes;     // what a reader of the numbers has to know
+  int64_t examples = 0, forward = 0;  // texts, and batches
+  double dur_s = 0;                   // of the pass that it shared
+};
+
+struct AnalysisInput {
+  Model& model;
+  const Dataset& dataset;
+  const std::vector<Batch>& batches;  // of the split of `analyses.split`
+  uint64_t seed = 0;
+  std::function<void()> on_batch = {};  // one more is done; may be empty
+};
+
+/// One analysis. It may depend on options only through itself: the same options and input give the same bytes.
+class Analysis {
+ public:
+  /// What is kept of one batch.
+  class Part {
+   public:
+    virtual ~Part() = default;
+    virtual void see(const BlockView& view) = 0;
+  };
+  /// Collects the parts.
+  class Pass {
+   public:
+    virtual ~Pass() = default;
+    /// Called from several threads; each part is seen by one.
+    virtual std::unique_ptr<Part> look(const Batch& batch) const = 0;
+    /// In the order of the batches.
+    virtual void add(const Part& part) = 0;
+    virtual AnalysisResult finish() = 0;
+  };
+  virtual ~Analysis() = default;
+  /// Throws Error(usage) where it cannot look at such a model (an outline, without values), or at these data.
+  virtual void check(const TransformerModel& /*model*/, const Dataset& /*dataset*/) const {}
+  /// Texts of its own; nothing where it looks at the split.
+  virtual std::optional<std::vector<Batch>> own_batches(const AnalysisInput& /*input*/) const { return std::nullopt; }
+  virtual std::unique_ptr<Pass> start(const AnalysisInput& input) const = 0;
+};
+
+/// One result for each of `analyses`, in their order. Evaluation mode, no gradients, weights left as they are. Looks
+/// for a stop request between batches.
+std::vector<AnalysisResult> analyse(const std::vector<std::shared_ptr<const Analysis>>& analyses,
+                                    const AnalysisInput& input);
+
+}  // namespace headprune

@@ -1,0 +1,128 @@
+#include "analysis/shares.h"
+
+#include <algorithm>
+
+#include "score/accumulate.h"
+#include "stats/intervals.h"
+
+namespace headprune {
+namespace {
+
+/// Over the queries that count, [B, 1 or H, T] to [B, 1 or H].
+torch::Tensor over(const torch::Tensor& of_queries, const torch::Tensor& queries) {
+  return (of_queries.to(torch::kFloat64) * queries).sum(-1);
+}
+
+/// What uniform attention gives to `to`: the share of the keys that a query sees which are of it. [B]
+torch::Tensor uniform_share(const BlockView& view, const torch::Tensor& to, const torch::Tensor& queries) {
+  const torch::Tensor seen = view.visible.sum(-1).clamp_min(1).to(torch::kFloat64);  // [B, 1, T]
+  return over(view.visible.logical_and(to).sum(-1) / seen, queries).squeeze(1);      // [B]
+}
+
+torch::Tensor counted(const torch::Tensor& queries) { return queries.sum(-1).squeeze(1).to(torch::kFloat64); }
+
+}  // namespace
+
+Share weight_share(const BlockView& view, const torch::Tensor& to, const torch::Tensor& queries) {
+  const torch::Tensor given = (view.weights * to).sum(-1);  // [B, H, T]
+  return {over(given, queries), counted(queries), uniform_share(view, to, queries)};
+}
+
+Share largest_share(const BlockView& view, const torch::Tensor& to, const torch::Tensor& queries) {
+  const torch::Tensor largest = view.weights.amax(-1, true);     // [B, H, T, 1]
+  const torch::Tensor at_largest = view.weights.eq(largest);     // [B, H, T, S]
+  const torch::Tensor alone = at_largest.sum(-1).eq(1);          // [B, H, T]
+  const torch::Tensor hit = at_largest.logical_and(to).any(-1);  // [B, H, T]
+  return {over(hit.logical_and(alone), queries), counted(queries), uniform_share(view, to, queries)};
+}
+
+struct Shares::Sums {
+  explicit Sums(int64_t heads) : values(heads), uniform(1) {}
+  RatioSums values, uniform;
+  int64_t examples = 0;  // that have a query which counts
+};
+
+namespace {
+
+struct SharesPart final : Analysis::Part {
+  explicit SharesPart(const Shares::Look& what) : look(what) {}
+  void see(const BlockView& view) override { shares.emplace_back(view.index, look(view)); }
+
+  const Shares::Look& look;
+  std::vector<std::pair<size_t, std::vector<Share>>> shares;  // block, columns
+};
+
+}  // namespace
+
+Shares::Shares(std::vector<std::string> columns, const AnalysisInput& input, Look look, Conclude conclude)
+    : names_(std::move(columns)), look_(std::move(look)), conclude_(std::move(conclude)) {
+  for (const BlockHeads& block : input.model.blocks()) sums_.emplace_back(names_.size(), Sums(block.count()));
+}
+
+Shares::~Shares() = default;
+
+std::unique_ptr<Analysis::Part> Shares::look(const Batch&) const { return std::make_unique<SharesPart>(look_); }
+
+void Shares::add(const Analysis::Part& part) {
+  for (const auto& [block, shares] : dynamic_cast<const SharesPart&>(part).shares) {
+    if (shares.empty()) continue;
+    TORCH_CHECK(shares.size() == names_.size(), "an analysis of ", names_.size(), " columns gave ", shares.size());
+    for (size_t c = 0; c < shares.size(); ++c) {
+      if (!shares[c].values.defined()) continue;
+      Sums& sums = sums_[block][c];
+      const torch::Tensor counts = shares[c].counts.cpu();  // [B]
+      sums.values.add(shares[c].values.cpu(), counts);
+      sums.uniform.add(shares[c].uniform.cpu().unsqueeze(1), counts);
+      sums.examples += (counts > 0).sum().item<int64_t>();
+    }
+  }
+}
+
+AnalysisResult Shares::finish() {
+  AnalysisResult result;
+  for (size_t c = 0; c < names_.size(); ++c) {
+    HeadColumn column{.name = names_[c], .values = {}, .stderr_ = {}, .uniform = {}, .n = {}, .examples = {}};
+    for (const std::vector<Sums>& block : sums_) {
+      const Sums& sums = block[c];
+      const bool known = sums.values.n > 0;
+      column.values.push_back(known ? sums.values.ratio() : torch::Tensor());  // [H]
+      column.stderr_.push_back(sums.examples > 1 ? sums.values.standard_error() : torch::Tensor());
+      column.uniform.push_back(known ? std::optional(sums.uniform.ratio().item<double>()) : std::nullopt);
+      column.n.push_back(static_cast<int64_t>(sums.values.n));
+      column.examples.push_back(sums.examples);
+    }
+    result.columns.push_back(std::move(column));
+  }
+  conclude_(result);
+  return result;
+}
+
+void find_role(const std::vector<RoleRule>& rules, AnalysisResult& result) {
+  const auto column_of = [&](const RoleRule& rule) -> const HeadColumn& {
+    return *std::find_if(result.columns.begin(), result.columns.end(),
+                         [&](const HeadColumn& column) { return column.name == rule.column; });
+  };
+  const size_t blocks = result.columns.empty() ? 0 : result.columns.front().values.size();
+  for (size_t b = 0; b < blocks; ++b) {
+    int64_t heads = 0;
+    for (const HeadColumn& column : result.columns)
+      if (column.values[b].defined()) heads = column.values[b].size(0);
+    for (int64_t h = 0; h < heads; ++h) {
+      const RoleRule* best = nullptr;
+      double largest = 0;
+      for (const RoleRule& rule : rules) {
+        const HeadColumn& column = column_of(rule);
+        if (!column.values[b].defined()) continue;
+        const double value = column.values[b][h].item<double>();
+        const double error = column.stderr_[b].defined() ? column.stderr_[b][h].item<double>() : 0;
+        if (value < rule.threshold || value - kNormal95 * error <= column.uniform[b].value_or(-1) ||
+            (best && value <= largest))
+          continue;
+        best = &rule, largest = value;
+      }
+      if (best) result.roles.push_back({b, h, best->role, best->detail, best->column});
+    }
+  }
+}
+
+}  // namespace headprune

@@ -1,0 +1,120 @@
+// The part of a report that says what heads do.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "core/text.h"
+#include "report/groups.h"
+#include "report/report_sections.h"
+#include "report/roles.h"
+
+namespace headprune {
+namespace {
+
+/// "H3 (offset -1, 0.97)"
+std::string head_text(const RoleRow& row) {
+  const std::string detail = row.fact.detail.empty() ? "" : row.fact.detail + ", ";
+  return fmt::format("H{} ({}{})", row.fact.head.head, detail, value_text(row.estimate.value));
+}
+
+/// Blocks by roles, of one model: which heads have each.
+TextRows roles_by_block(const std::vector<RoleRow>& rows, const Blocks& blocks) {
+  std::vector<std::string> roles;
+  std::map<std::pair<BlockId, std::string>, std::vector<std::string>> cells;
+  for (const RoleRow& row : rows) {
+    if (std::find(roles.begin(), roles.end(), row.fact.role) == roles.end()) roles.push_back(row.fact.role);
+    cells[{row.fact.head.block, row.fact.role}].push_back(head_text(row));
+  }
+  TextRows table = {{"block"}};
+  for (const std::string& role : roles) table.front().push_back(role);
+  for (const BlockHeads& block : blocks) {
+    std::vector<std::string> line = {to_string(block.id)};
+    for (const std::string& role : roles) line.push_back(join(cells[{block.id, role}], ", "));
+    table.push_back(std::move(line));
+  }
+  return table;
+}
+
+/// The numbers behind the roles.
+TextRows role_table(const std::vector<RoleRow>& rows) {
+  TextRows table = {{"head", "role", "measured by", "value", "95 % interval", "uniform attention", "texts"}};
+  for (const RoleRow& row : rows) {
+    const Estimate& estimate = row.estimate;
+    table.push_back(
+        {to_string(row.fact.head), row.fact.role + (row.fact.detail.empty() ? "" : ": " + row.fact.detail),
+         row.analysis + ", " + row.fact.column, value_text(estimate.value),
+         estimate.ci95 ? fmt::format("[{}, {}]", value_text((*estimate.ci95)[0]), value_text((*estimate.ci95)[1]))
+                       : "N/A",
+         row.column->uniform ? value_text(*row.column->uniform) : "N/A", std::to_string(row.column->examples)});
+  }
+  return table;
+}
+
+/// Heads left, then a column for each role: "2 of 5 (3.1)".
+std::map<std::string, TextRows> survival_tables(const Record& record, int64_t seed) {
+  std::map<std::string, TextRows> tables;
+  std::map<std::string, const PointResult*> last;
+  for (const RoleSurvival& row : role_survival(record)) {
+    const PointSpec& spec = row.point->spec;
+    if (spec.seed != seed || is_random(record, spec.method)) continue;
+    const std::string title = fmt::format("{}, {}", spec.sweep, spec.method);
+    TextRows& table = tables[title];
+    if (table.empty()) table.push_back({"removed"});
+    if (last[title] != row.point) {
+      table.push_back({fmt::format("{:.3g} %", 100 * row.point->fraction)});
+      last[title] = row.point;
+    }
+    if (table.size() == 2) table.front().push_back(row.role);  // each point lists the same roles
+    table.back().push_back(fmt::format("{} of {} ({:.1f})", row.kept, row.of, row.expected));
+  }
+  return tables;
+}
+
+std::string found_text(const RecordedAnalysis& analysis) {
+  const AnalysisDone& done = *analysis.done;
+  std::string text = fmt::format("{}: {}", done.analysis, count_text(done.examples, "text"));
+  for (const std::string& note : done.notes) text += "; " + note;
+  if (done.roles.empty()) text += "; no head reaches a threshold";
+  return text + ".";
+}
+
+}  // namespace
+
+std::vector<DocBlock> role_section(const ReportInput& input) {
+  const Record& record = input.record;
+  const std::vector<const RecordedAnalysis*> analyses = shown_analyses(record);
+  if (analyses.empty() || !record.facts) return {};
+  std::vector<DocBlock> blocks = {
+      heading_block("What heads do"),
+      paragraph_block("A head has a role where a measured share of its attention reaches the threshold that the "
+                      "experiment sets, and is more, beyond its standard error, than attention that is uniform over "
+                      "all visible tokens would give. "
+                      "It is a description of where the head looks, on these texts; that the model needs it is for the "
+                      "curves to say. Intervals are over texts, one head at a time.")};
+  std::vector<std::string> found;
+  std::map<int64_t, std::vector<RoleRow>> by_seed;
+  for (const RoleRow& row : role_rows(record)) by_seed[row.seed].push_back(row);
+  for (const RecordedAnalysis* analysis : analyses)
+    if (analysis->done->seed == analyses.front()->done->seed) found.push_back(found_text(*analysis));
+  blocks.push_back(list_block(found));
+  const bool several = analyses.front()->done->seed != analyses.back()->done->seed;
+  for (const auto& [seed, rows] : by_seed) {
+    if (several) blocks.push_back(paragraph_block(fmt::format("Seed {}", seed)));
+    blocks.push_back(table_block(roles_by_block(rows, record.facts->blocks), 99));
+    blocks.push_back(fold_block("The numbers behind the roles", {table_block(role_table(rows), 3)}));
+    for (const auto& [title, table] : survival_tables(record, seed)) {
+      blocks.push_back(paragraph_block(
+          fmt::format("Which roles survive {}: heads kept of those with the role, in brackets how many a random order "
+                      "keeps on average. A head with several roles counts in each.",
+                      title)));
+      blocks.push_back(table_block(table));
+    }
+  }
+  if (std::vector<Figure> figures = role_figures(record); !figures.empty())
+    blocks.push_back(figures_block(std::move(figures)));
+  blocks.push_back(fold_block("Where every head looks", {figures_block(analysis_figures(record))}));
+  return blocks;
+}
+
+}  // namespace headprune

@@ -1,0 +1,224 @@
+#!/usr/bin/env python3
+"""Compares what headprune says that heads do with plain numpy over transformers' attention weights.
+
+usage: agree_analyses.py RUN MODEL_FOLDER [--report DEV.tsv --train TRAIN.tsv [--max-length N]] [--seed N]
+
+RUN is a run folder whose `analyses` looked at every sentence of DEV.tsv, with the frequencies of TRAIN.tsv (lines
+"sentence TAB label"), or holds `induction`, whose random texts of --seed are drawn again here. MODEL_FOLDER is the model
+that was analysed (RUN/model, or the folder that was loaded). All default options. The reference is float64, one text at
+a time. Prints the largest difference of each column and exits 1 when one is above 1e-5 (a share of queries, in which one
+row of a close tie counts 1/n: above 1.5/n).
+
+Needs torch, transformers 4.57 and numpy.
+"""
+import argparse
+import csv
+import sys
+from collections import Counter
+from pathlib import Path
+
+import numpy
+import torch
+from transformers import AutoConfig, AutoModel, AutoModelForCausalLM, AutoTokenizer
+
+MASK = (1 << 64) - 1
+GOLDEN = 0x9E3779B97F4A7C15
+
+
+def split_mix(z):
+    z = (z + GOLDEN) & MASK
+    z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & MASK
+    z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & MASK
+    return z ^ (z >> 31)
+
+
+def stream_seed(seed, name):
+    mixed = split_mix(seed)
+    for byte in name.encode():
+        mixed = split_mix(mixed ^ byte)
+    return mixed
+
+
+class Random:
+    """xoshiro256** (Blackman and Vigna 2018), seeded by SplitMix64."""
+
+    def __init__(self, seed):
+        self.state = []
+        for _ in range(4):
+            self.state.append(split_mix(seed))
+            seed = (seed + GOLDEN) & MASK
+
+    def next(self):
+        def rotate(value, by):
+            return ((value << by) | (value >> (64 - by))) & MASK
+
+        s = self.state
+        result = (rotate((s[1] * 5) & MASK, 7) * 9) & MASK
+        shifted = (s[1] << 17) & MASK
+        s[2] ^= s[0]
+        s[3] ^= s[1]
+        s[1] ^= s[2]
+        s[0] ^= s[3]
+        s[2] ^= shifted
+        s[3] = rotate(s[3], 45)
+        return result
+
+    def below(self, n):
+        threshold = ((1 << 64) - n) % n
+        value = self.next()
+        while value < threshold:
+            value = self.next()
+        return value % n
+
+
+class Columns:
+    """Sums over queries, [layers, heads] a column, and how many queries counted."""
+
+    def __init__(self):
+        self.sums, self.counts = {}, Counter()
+
+    def add(self, name, values, counted):
+        """values [layers, heads, T], counted [T]"""
+        self.sums[name] = self.sums.get(name, 0) + (values * counted).sum(-1)
+        self.counts[name] += int(counted.sum())
+
+    def of(self, name):
+        return self.sums[name] / self.counts[name]
+
+
+def largest_on(weights, hit):
+    """weights [layers, heads, T, S], hit [T, S]: 1 where the only largest weight of a row is on a hit."""
+    top = weights.max(-1, keepdims=True)
+    at_top = weights == top
+    return (at_top & hit).any(-1) & (at_top.sum(-1) == 1)
+
+
+def read_table(path):
+    table, n = {}, {}
+    with open(path, newline="") as file:
+        for row in csv.DictReader(file):
+            table.setdefault(row["column"], {})[int(row["layer"]), int(row["head"])] = float(row["value"])
+            n[row["column"]] = int(row["n"] or 0)
+    return table, n
+
+
+def compare(run, analysis, columns, exact):
+    """`exact`: columns that are no means over queries, [layers, heads]."""
+    table, n = read_table(run / "analysis" / f"{analysis}.csv")
+    good = True
+    for name, values in {**{name: columns.of(name) for name in columns.sums}, **exact}.items():
+        if name not in table:
+            print(f"{analysis} {name}: not in the run")
+            good = False
+            continue
+        ours = numpy.zeros_like(values)
+        for (layer, head), value in table[name].items():
+            ours[layer, head] = value
+        difference = float(abs(ours - values).max())
+        limit = 1.5 / n[name] if name.startswith("largest") else 1e-5
+        same_n = name in exact or n[name] == columns.counts[name]
+        print(f"{analysis} {name}: largest difference {difference:.1e}, n {n[name]}" + ("" if same_n else " DIFFERENT n"))
+        good = good and difference <= limit and same_n
+    return good
+
+
+def attentions(model, ids):
+    with torch.no_grad():
+        output = model(torch.tensor([ids]), output_attentions=True)
+    return torch.stack(output.attentions)[:, 0].numpy()  # [layers, heads, T, S]
+
+
+def sentences(path):
+    return [line.rstrip("\n").split("\t")[0] for line in path.open(encoding="utf-8")]
+
+
+def compare_encoder(arguments):
+    tokenizer = AutoTokenizer.from_pretrained(arguments.model)
+    model = AutoModel.from_pretrained(arguments.model, attn_implementation="eager").double().eval()
+    encode = lambda text: tokenizer(text, truncation=True, max_length=arguments.max_length)["input_ids"]
+    frequency = Counter(id for text in sentences(arguments.train) for id in encode(text))
+    special = {tokenizer.cls_token_id, tokenizer.sep_token_id}
+    ordinary = sorted((frequency[id] for id in range(len(tokenizer)) if id not in special), reverse=True)
+    limit = ordinary[499]
+    bare = lambda token: token[2:] if token.startswith("##") and len(token) > 2 else token
+    is_punctuation = lambda text: all(33 <= ord(c) <= 47 or 58 <= ord(c) <= 64 or 91 <= ord(c) <= 96 or 123 <= ord(c) <= 126 for c in text)
+    positional, special_columns, rare = Columns(), Columns(), Columns()
+    for text in sentences(arguments.report):
+        ids = encode(text)
+        weights = attentions(model, ids)
+        length = len(ids)
+        every = numpy.ones(length)
+        if length < 2:
+            continue
+        place = numpy.arange(length)
+        for offset in (-2, -1, 1, 2):
+            hit = place[None] == place[:, None] + offset
+            positional.add(f"largest_{offset:+}", largest_on(weights, hit), hit.any(-1))
+        positional.add("largest_self", largest_on(weights, numpy.eye(length, dtype=bool)), every)
+        positional.add("weight_self", numpy.diagonal(weights, axis1=2, axis2=3), every)
+        positional.add("weight_first", weights[..., 0], every)
+        kinds = {
+            "classifier": numpy.array([id == tokenizer.cls_token_id for id in ids]),
+            "separator": numpy.array([id == tokenizer.sep_token_id for id in ids]),
+            "punctuation": numpy.array([id not in special and is_punctuation(bare(tokenizer.convert_ids_to_tokens(id))) for id in ids]),
+            "last": place == length - 1,
+        }
+        for kind, there in kinds.items():
+            given = weights[..., there].sum(-1)
+            special_columns.add(f"to_{kind}", given, ~there)
+            special_columns.add(f"{kind}_to_{kind}", given, there)
+        counts = numpy.array([numpy.inf if id in special else frequency[id] for id in ids])
+        first, second = sorted(counts)[:2]
+        counted = every * (first < limit)
+        for name, most in (("largest_on_rarest", first), ("largest_on_two_rarest", second)):
+            hit = (counts <= most) & numpy.isfinite(counts)
+            rare.add(name, largest_on(weights, numpy.tile(hit, (length, 1))), counted)
+    return all([compare(arguments.run, "positional", positional, {}), compare(arguments.run, "special", special_columns, {}), compare(arguments.run, "rare", rare, {})])
+
+
+def compare_induction(arguments, texts=16, tokens=25):
+    tokenizer = AutoTokenizer.from_pretrained(arguments.model)
+    model = AutoModelForCausalLM.from_pretrained(arguments.model, attn_implementation="eager").double().eval()
+    usable = list(range(len(tokenizer)))
+    random = Random(stream_seed(stream_seed(arguments.seed, "analyse"), "analysis/induction"))
+    columns = Columns()
+    place = numpy.arange(2 * tokens)
+    for _ in range(texts):
+        once = [usable[random.below(len(usable))] for _ in range(tokens)]
+        weights = attentions(model, once + once)
+        second = (place >= tokens).astype(float)
+        for name, offset in (("prefix_matching", 1 - tokens), ("previous_token", -1), ("duplicate_token", -tokens)):
+            hit = place[None] == place[:, None] + offset
+            columns.add(name, (weights * hit).sum(-1), second)
+    config = model.config
+    embedding = model.get_input_embeddings().weight.detach().numpy()
+    both = model.get_output_embeddings().weight.detach().numpy().T @ embedding
+    heads, groups = config.num_attention_heads, config.num_key_value_heads
+    width = getattr(config, "head_dim", None) or config.hidden_size // heads
+    copying = numpy.zeros((config.num_hidden_layers, heads))
+    for layer, block in enumerate(model.model.layers):
+        value = block.self_attn.v_proj.weight.detach().numpy()
+        output = block.self_attn.o_proj.weight.detach().numpy()
+        for head in range(heads):
+            group = head // (heads // groups)
+            circuit = output[:, head * width : (head + 1) * width].T @ both @ value[group * width : (group + 1) * width].T
+            eigenvalues = numpy.linalg.eigvals(circuit)
+            copying[layer, head] = eigenvalues.real.sum() / abs(eigenvalues).sum()
+    return compare(arguments.run, "induction", columns, {"copying": copying})
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("run", type=Path)
+    parser.add_argument("model", type=Path)
+    parser.add_argument("--report", type=Path)
+    parser.add_argument("--train", type=Path)
+    parser.add_argument("--max-length", type=int, default=64)
+    parser.add_argument("--seed", type=int, default=1)
+    arguments = parser.parse_args()
+    decoder = AutoConfig.from_pretrained(arguments.model).model_type == "llama"
+    good = compare_induction(arguments) if decoder else compare_encoder(arguments)
+    sys.exit(0 if good else 1)
+
+
+main()
