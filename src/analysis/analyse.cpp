@@ -78,20 +78,19 @@ std::vector<AnalysisResult> analyse(const std::vector<std::shared_ptr<const Anal
   const FrozenModel frozen(input.model);
   std::vector<AnalysisResult> results(analyses.size());
   std::vector<Running> sharing;
-  for (size_t i = 0; i < analyses.size(); ++i) {
+  const auto run = [&](const std::vector<Running>& all, const std::vector<Batch>& batches) {
     const double start = monotonic_seconds();
-    const std::optional<std::vector<Batch>> own = analyses[i]->own_batches(input);
-    std::vector<Running> one;
-    std::vector<Running>& all = own ? one : sharing;
-    all.push_back({i, analyses[i]->start(input)});
-    if (!own) continue;
-    pass_over(one, *own, input);
-    finish(one, *own, start, results);
+    pass_over(all, batches, input);
+    finish(all, batches, start, results);
+  };
+  for (size_t i = 0; i < analyses.size(); ++i) {
+    Running one{.place = i, .pass = analyses[i]->start(input)};
+    std::vector<Running> alone;
+    const std::vector<Batch>* const own = one.pass->own_batches();
+    (own ? alone : sharing).push_back(std::move(one));
+    if (own) run(alone, *own);
   }
-  if (sharing.empty()) return results;
-  const double start = monotonic_seconds();
-  pass_over(sharing, input.batches, input);
-  finish(sharing, input.batches, start, results);
+  if (!sharing.empty()) run(sharing, input.batches);
   return results;
 }
 

@@ -11,6 +11,7 @@
 #include "config/registry.h"
 #include "data/batch.h"
 #include "model/transformer_model.h"
+#include "record/analysis_events.h"
 
 namespace headprune {
 
@@ -37,30 +38,32 @@ struct HeadColumn {
   std::string name;
   PerBlock values;   // float64 [H], CPU; undefined for a block that the column says nothing of
   PerBlock stderr_;  // float64 [H]; undefined where there is none
-  /// What a head would have that looks at all it sees alike, by block; nothing where that means nothing.
-  std::vector<std::optional<double>> uniform;
+  /// What the numbers of a block are compared with, as a rule those of a head that looks at all it sees alike.
+  std::vector<std::optional<double>> baseline;
   std::vector<int64_t> n, examples;  // queries counted in each block, and the texts that they stand in
 };
 
 /// That a head does something.
 struct HeadRole {
-  size_t block = 0;      // into Model::blocks()
-  int64_t position = 0;  // on the block's axis of heads
-  std::string role;      // "positional"
-  std::string detail;    // "offset -1"; may be empty
-  std::string column;    // which says so, of the same analysis
+  size_t block = 0;                        // into Model::blocks()
+  int64_t position = 0;                    // on the block's axis of heads
+  std::string role;                        // "positional"
+  std::string detail;                      // "offset -1"; may be empty
+  std::string column;                      // which says so, of the same analysis
+  std::optional<ShareFact> evidence = {};  // where it is not the column's own number, but that of other texts
 };
 
 struct AnalysisResult {
   std::vector<HeadColumn> columns;
   std::vector<HeadRole> roles;
+  std::vector<AnalysisTable> tables;  // what is no number of one head
   std::vector<std::string> notes;     // what a reader of the numbers has to know
   int64_t examples = 0, forward = 0;  // texts, and batches
   double dur_s = 0;                   // of the pass that it shared
 };
 
 struct AnalysisInput {
-  Model& model;
+  TransformerModel& model;
   const Dataset& dataset;
   const std::vector<Batch>& batches;  // of the split of `analyses.split`
   uint64_t seed = 0;
@@ -80,6 +83,8 @@ class Analysis {
   class Pass {
    public:
     virtual ~Pass() = default;
+    /// Texts of its own; null where it looks at the split.
+    virtual const std::vector<Batch>* own_batches() const { return nullptr; }
     /// Called from several threads; each part is seen by one.
     virtual std::unique_ptr<Part> look(const Batch& batch) const = 0;
     /// In the order of the batches.
@@ -87,10 +92,10 @@ class Analysis {
     virtual AnalysisResult finish() = 0;
   };
   virtual ~Analysis() = default;
+  /// Files it reads, for the run's record and hash.
+  virtual std::vector<InputFile> inputs() const { return {}; }
   /// Throws Error(usage) where it cannot look at such a model (an outline, without values), or at these data.
   virtual void check(const TransformerModel& /*model*/, const Dataset& /*dataset*/) const {}
-  /// Texts of its own; nothing where it looks at the split.
-  virtual std::optional<std::vector<Batch>> own_batches(const AnalysisInput& /*input*/) const { return std::nullopt; }
   virtual std::unique_ptr<Pass> start(const AnalysisInput& input) const = 0;
 };
 

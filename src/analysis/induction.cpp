@@ -43,7 +43,28 @@ class Induction final : public Analysis {
            (model.longest_text() - std::ssize(dataset.tokenizer->form(1).before)) / 2);
   }
 
-  std::optional<std::vector<Batch>> own_batches(const AnalysisInput& input) const override {
+  std::unique_ptr<Pass> start(const AnalysisInput& input) const override {
+    const auto before = std::ssize(input.dataset.tokenizer->form(1).before);
+    const std::vector<RoleRule> rules = {
+        {.column = "prefix_matching", .role = "induction", .detail = "", .threshold = options_.threshold},
+        {.column = "previous_token", .role = "previous_token", .detail = "", .threshold = options_.threshold},
+        {.column = "duplicate_token", .role = "duplicate_token", .detail = "", .threshold = options_.threshold}};
+    return std::make_unique<Shares>(
+        std::vector<std::string>{"prefix_matching", "previous_token", "duplicate_token"}, input,
+        [this, before](const BlockView& view) { return look(view, before); },
+        [this, rules, &model = input.model](AnalysisResult& result) {
+          find_role(rules, result);
+          result.columns.push_back(copying(model));
+          result.notes.push_back(
+              fmt::format("{} texts of {} random tokens written twice; weights are those of the "
+                          "second copy",
+                          options_.texts, options_.tokens));
+        },
+        random_texts(input));
+  }
+
+ private:
+  std::vector<Batch> random_texts(const AnalysisInput& input) const {
     const Tokenizer& tokenizer = *input.dataset.tokenizer;
     const SequenceForm form = tokenizer.form(1);
     std::vector<int64_t> usable;
@@ -67,26 +88,6 @@ class Induction final : public Analysis {
     return make_batches(split, {.tokens = 2048}, device);
   }
 
-  std::unique_ptr<Pass> start(const AnalysisInput& input) const override {
-    const auto before = std::ssize(input.dataset.tokenizer->form(1).before);
-    const std::vector<RoleRule> rules = {
-        {.column = "prefix_matching", .role = "induction", .detail = "", .threshold = options_.threshold},
-        {.column = "previous_token", .role = "previous_token", .detail = "", .threshold = options_.threshold},
-        {.column = "duplicate_token", .role = "duplicate_token", .detail = "", .threshold = options_.threshold}};
-    return std::make_unique<Shares>(
-        std::vector<std::string>{"prefix_matching", "previous_token", "duplicate_token"}, input,
-        [this, before](const BlockView& view) { return look(view, before); },
-        [this, rules, &model = input.model](AnalysisResult& result) {
-          find_role(rules, result);
-          result.columns.push_back(copying(model));
-          result.notes.push_back(
-              fmt::format("{} texts of {} random tokens written twice; weights are those of the "
-                          "second copy",
-                          options_.texts, options_.tokens));
-        });
-  }
-
- private:
   std::vector<Share> look(const BlockView& view, int64_t before) const {
     const torch::Tensor position = torch::arange(view.weights.size(2), view.batch.tokens.options());  // [T]
     const torch::Tensor second = position.ge(before + options_.tokens).view({1, 1, -1});              // [1, 1, T]
@@ -105,7 +106,7 @@ class Induction final : public Analysis {
     const torch::Tensor embedding = vectors("embeddings.tokens");  // [vocabulary, C]
     const torch::Tensor unembedding = parameters.contains("head.weight") ? vectors("head.weight") : embedding;
     const torch::Tensor both = unembedding.t().matmul(embedding);  // [C, C]
-    HeadColumn column{.name = "copying", .values = {}, .stderr_ = {}, .uniform = {}, .n = {}, .examples = {}};
+    HeadColumn column{.name = "copying", .values = {}, .stderr_ = {}, .baseline = {}, .n = {}, .examples = {}};
     const Blocks blocks = model.blocks();
     for (size_t b = 0; b < blocks.size(); ++b) {
       Attention& attention = model.attention(b);
@@ -128,7 +129,7 @@ class Induction final : public Analysis {
       }
       column.values.push_back(blocks[b].heads.empty() ? torch::Tensor() : of_heads);
       column.stderr_.emplace_back();
-      column.uniform.emplace_back();
+      column.baseline.emplace_back();
       column.n.push_back(0);
       column.examples.push_back(0);
     }

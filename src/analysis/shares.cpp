@@ -37,8 +37,8 @@ Share largest_share(const BlockView& view, const torch::Tensor& to, const torch:
 }
 
 struct Shares::Sums {
-  explicit Sums(int64_t heads) : values(heads), uniform(1) {}
-  RatioSums values, uniform;
+  explicit Sums(int64_t heads) : values(heads), baseline(1) {}
+  RatioSums values, baseline;
   int64_t examples = 0;  // that have a query which counts
 };
 
@@ -54,8 +54,9 @@ struct SharesPart final : Analysis::Part {
 
 }  // namespace
 
-Shares::Shares(std::vector<std::string> columns, const AnalysisInput& input, Look look, Conclude conclude)
-    : names_(std::move(columns)), look_(std::move(look)), conclude_(std::move(conclude)) {
+Shares::Shares(std::vector<std::string> columns, const AnalysisInput& input, Look look, Conclude conclude,
+               std::optional<std::vector<Batch>> own)
+    : names_(std::move(columns)), look_(std::move(look)), conclude_(std::move(conclude)), own_(std::move(own)) {
   for (const BlockHeads& block : input.model.blocks()) sums_.emplace_back(names_.size(), Sums(block.count()));
 }
 
@@ -70,9 +71,9 @@ void Shares::add(const Analysis::Part& part) {
     for (size_t c = 0; c < shares.size(); ++c) {
       if (!shares[c].values.defined()) continue;
       Sums& sums = sums_[block][c];
-      const torch::Tensor counts = shares[c].counts.cpu();  // [B]
+      const torch::Tensor counts = shares[c].counts.cpu().unsqueeze(1);  // [B, 1]
       sums.values.add(shares[c].values.cpu(), counts);
-      sums.uniform.add(shares[c].uniform.cpu().unsqueeze(1), counts);
+      sums.baseline.add(shares[c].baseline.cpu().unsqueeze(1), counts);
       sums.examples += (counts > 0).sum().item<int64_t>();
     }
   }
@@ -81,14 +82,15 @@ void Shares::add(const Analysis::Part& part) {
 AnalysisResult Shares::finish() {
   AnalysisResult result;
   for (size_t c = 0; c < names_.size(); ++c) {
-    HeadColumn column{.name = names_[c], .values = {}, .stderr_ = {}, .uniform = {}, .n = {}, .examples = {}};
+    HeadColumn column{.name = names_[c], .values = {}, .stderr_ = {}, .baseline = {}, .n = {}, .examples = {}};
     for (const std::vector<Sums>& block : sums_) {
       const Sums& sums = block[c];
-      const bool known = sums.values.n > 0;
+      const auto counted = static_cast<int64_t>(sums.values.n.defined() ? sums.values.n.item<double>() : 0.0);
+      const bool known = counted > 0;
       column.values.push_back(known ? sums.values.ratio() : torch::Tensor());  // [H]
       column.stderr_.push_back(sums.examples > 1 ? sums.values.standard_error() : torch::Tensor());
-      column.uniform.push_back(known ? std::optional(sums.uniform.ratio().item<double>()) : std::nullopt);
-      column.n.push_back(static_cast<int64_t>(sums.values.n));
+      column.baseline.push_back(known ? std::optional(sums.baseline.ratio().item<double>()) : std::nullopt);
+      column.n.push_back(counted);
       column.examples.push_back(sums.examples);
     }
     result.columns.push_back(std::move(column));
@@ -115,12 +117,14 @@ void find_role(const std::vector<RoleRule>& rules, AnalysisResult& result) {
         if (!column.values[b].defined()) continue;
         const double value = column.values[b][h].item<double>();
         const double error = column.stderr_[b].defined() ? column.stderr_[b][h].item<double>() : 0;
-        if (value < rule.threshold || value - kNormal95 * error <= column.uniform[b].value_or(-1) ||
+        if (value < rule.threshold || value - kNormal95 * error <= column.baseline[b].value_or(-1) ||
             (best && value <= largest))
           continue;
         best = &rule, largest = value;
       }
-      if (best) result.roles.push_back({b, h, best->role, best->detail, best->column});
+      if (best)
+        result.roles.push_back(
+            {.block = b, .position = h, .role = best->role, .detail = best->detail, .column = best->column});
     }
   }
 }

@@ -11,9 +11,9 @@ namespace headprune {
 
 /// What one block of a batch adds to a column. Undefined tensors: the column says nothing of this block.
 struct Share {
-  torch::Tensor values;   // [B, H]: sum over the queries that count of a number between 0 and 1
-  torch::Tensor counts;   // [B]: how many queries count
-  torch::Tensor uniform;  // [B]: the sum that a head has which looks at all it sees alike
+  torch::Tensor values;    // [B, H]: sum over the queries that count of a number between 0 and 1
+  torch::Tensor counts;    // [B]: how many queries count
+  torch::Tensor baseline;  // [B]: the sum that a head has which looks at all it sees alike
 };
 
 /// Of queries that count [B, 1, T] bool: the weight that they give to the keys of `to` [B, 1, T or 1, S] bool.
@@ -26,8 +26,10 @@ class Shares final : public Analysis::Pass {
  public:
   using Look = std::function<std::vector<Share>(const BlockView&)>;
   using Conclude = std::function<void(AnalysisResult&)>;
-  /// `look` is called from several threads. `conclude` finds roles in the columns.
-  Shares(std::vector<std::string> columns, const AnalysisInput& input, Look look, Conclude conclude);
+  /// `look` is called from several threads. `conclude` finds roles in the columns. `own`: texts other than the split's.
+  Shares(std::vector<std::string> columns, const AnalysisInput& input, Look look, Conclude conclude,
+         std::optional<std::vector<Batch>> own = {});
+  const std::vector<Batch>* own_batches() const override { return own_ ? &*own_ : nullptr; }
   ~Shares() override;
   std::unique_ptr<Analysis::Part> look(const Batch& batch) const override;
   void add(const Analysis::Part& part) override;
@@ -38,6 +40,7 @@ class Shares final : public Analysis::Pass {
   std::vector<std::string> names_;
   Look look_;
   Conclude conclude_;
+  std::optional<std::vector<Batch>> own_;
   std::vector<std::vector<Sums>> sums_;  // by block, then column
 };
 

@@ -1,5 +1,6 @@
 #include "data/byte_bpe.h"
 
+#include <algorithm>
 #include <functional>
 #include <queue>
 #include <tuple>
@@ -92,6 +93,22 @@ std::optional<std::string> ByteBpe::bytes_of(int64_t id) const {
     text += found->second;
   }
   return text;
+}
+
+std::optional<std::vector<TextSpan>> ByteBpe::locate(std::string_view text) const {
+  std::string spelled(text);
+  const size_t added = options_.add_prefix_space && !text.starts_with(' ') && !text.empty() ? 1 : 0;
+  if (added > 0) spelled.insert(0, " ");
+  std::vector<TextSpan> spans;
+  size_t at = 0;
+  for (const int64_t id : encode(text)) {
+    const std::string bytes = *bytes_of(id);
+    if (bytes.empty() || !std::string_view(spelled).substr(at).starts_with(bytes)) return std::nullopt;
+    spans.push_back({std::max(at, added) - added, at + bytes.size() - added});
+    at += bytes.size();
+  }
+  if (at != spelled.size()) return std::nullopt;
+  return spans;
 }
 
 const ByteBpe::Merge* ByteBpe::find_merge(int64_t left, int64_t right) const {

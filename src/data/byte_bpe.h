@@ -39,6 +39,9 @@ class ByteBpe final : public ModelTokenizer {
   /// Where every byte has a token there is none.
   int64_t unknown() const override { return lacks_bytes_ ? unknown_ : -1; }
   std::optional<std::string> bytes_of(int64_t id) const override;
+  /// A token that begins with a space has it in its span. Nothing for a text that is not spelled by its tokens: one
+  /// that is composed first, or holds bytes or an added token that the tokens do not give back.
+  std::optional<std::vector<TextSpan>> locate(std::string_view text) const override;
 
  private:
   struct Merge {

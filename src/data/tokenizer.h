@@ -25,6 +25,12 @@ struct SequenceForm {
   }
 };
 
+/// Bytes of a text, from `begin` up to `end`.
+struct TextSpan {
+  size_t begin = 0, end = 0;
+  bool operator==(const TextSpan&) const = default;
+};
+
 class Tokenizer {
  public:
   virtual ~Tokenizer() = default;
@@ -40,6 +46,8 @@ class Tokenizer {
   virtual std::string decode(const std::vector<int64_t>& ids) const;
   /// Ids of valid UTF-8 text, special tokens not added.
   virtual std::vector<int64_t> encode(std::string_view text) const = 0;
+  /// Where each token of encode(text) stands in the text; nothing where the tokenizer cannot say.
+  virtual std::optional<std::vector<TextSpan>> locate(std::string_view /*text*/) const { return std::nullopt; }
   /// The id of text that cannot be spelled; -1 where every text can.
   virtual int64_t unknown() const = 0;
   /// `texts` is 1 or 2.

@@ -83,6 +83,15 @@ std::vector<int64_t> Vocabulary::encode(std::string_view text) const {
   return ids;
 }
 
+std::optional<std::vector<TextSpan>> Vocabulary::locate(std::string_view text) const {
+  std::vector<TextSpan> spans;
+  for (const std::string_view one : split_units(unit_, text)) {
+    const auto begin = static_cast<size_t>(one.data() - text.data());
+    spans.push_back({begin, begin + one.size()});
+  }
+  return spans;
+}
+
 std::string Vocabulary::decode(const std::vector<int64_t>& ids) const {
   std::string text;
   for (const int64_t id : ids) {

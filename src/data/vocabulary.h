@@ -30,6 +30,7 @@ class Vocabulary final : public Tokenizer {
   int64_t id(std::string_view token) const;
   const std::string& token(int64_t id) const override;
   std::vector<int64_t> encode(std::string_view text) const override;
+  std::optional<std::vector<TextSpan>> locate(std::string_view text) const override;
   /// Words with a space between them.
   std::string decode(const std::vector<int64_t>& ids) const override;
   int64_t unknown() const override { return unit_ == TokenUnit::byte ? -1 : kUnknown; }

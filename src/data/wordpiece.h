@@ -27,6 +27,8 @@ class WordPiece final : public ModelTokenizer {
   WordPiece(TokenizerParts parts, WordPieceOptions options);
 
   int64_t unknown() const override { return unknown_; }
+  /// Nothing for a text in which an added token stands as it is spelled.
+  std::optional<std::vector<TextSpan>> locate(std::string_view text) const override;
 
  private:
   std::string normalize(std::string_view text) const override { return bert_normalize(text, options_.rules); }

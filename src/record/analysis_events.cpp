@@ -27,23 +27,47 @@ BlockId read_block(const Json& json) {
 
 }  // namespace
 
-Estimate AnalysisColumn::share(size_t at) const {
-  Estimate estimate{.value = values.at(at), .n = n, .stderr_ = {}, .ci95 = {}, .interval = ""};
-  if (stderrs.empty()) return estimate;
-  estimate.stderr_ = stderrs.at(at);
-  const RangedValue value{.value = estimate.value,
-                          .variance = *estimate.stderr_ * *estimate.stderr_,
+Estimate ShareFact::estimate() const {
+  Estimate estimate{.value = value, .n = n, .stderr_ = stderr_, .ci95 = {}, .interval = ""};
+  if (!stderr_) return estimate;
+  const RangedValue share{.value = value,
+                          .variance = *stderr_ * *stderr_,
                           .least_n = static_cast<double>(examples),
                           .most_n = static_cast<double>(n)};
-  estimate.ci95 = interval_in_range(value, {.low = 0, .high = 1});
+  estimate.ci95 = interval_in_range(share, {.low = 0, .high = 1});
   if (estimate.ci95) estimate.interval = "wilson";
   return estimate;
+}
+
+Json ShareFact::to_json() const {
+  Json json = {{"value", measurement_json(value)}};
+  write_optional(json, "stderr", stderr_);
+  write_optional(json, "baseline", baseline);
+  json["n"] = n;
+  json["examples"] = examples;
+  return json;
+}
+
+ShareFact ShareFact::from_json(const Json& json) {
+  return {.value = read_measurement(read_field<Json>(json, "value")),
+          .stderr_ = read_optional<double>(json, "stderr"),
+          .baseline = read_optional<double>(json, "baseline"),
+          .n = read_field<int64_t>(json, "n"),
+          .examples = read_field<int64_t>(json, "examples")};
+}
+
+ShareFact AnalysisColumn::share(size_t at) const {
+  return {.value = values.at(at),
+          .stderr_ = stderrs.empty() ? std::nullopt : std::optional(stderrs.at(at)),
+          .baseline = baseline,
+          .n = n,
+          .examples = examples};
 }
 
 Json AnalysisColumn::to_json() const {
   Json json = {{"name", name}, {"values", numbers_json(values)}};
   if (!stderrs.empty()) json["stderr"] = numbers_json(stderrs);
-  write_optional(json, "uniform", uniform);
+  write_optional(json, "baseline", baseline);
   if (n > 0) json["n"] = n, json["examples"] = examples;
   return json;
 }
@@ -53,7 +77,7 @@ AnalysisColumn AnalysisColumn::from_json(const Json& json) {
   column.name = read_field<std::string>(json, "name");
   column.values = read_numbers(json, "values");
   if (json.contains("stderr")) column.stderrs = read_numbers(json, "stderr");
-  column.uniform = read_optional<double>(json, "uniform");
+  column.baseline = read_optional<double>(json, "baseline");
   column.n = read_or<int64_t>(json, "n", 0);
   column.examples = read_or<int64_t>(json, "examples", 0);
   return column;
@@ -99,20 +123,38 @@ Json RoleFact::to_json() const {
                {"role", role},
                {"column", column}};
   write_text(json, "detail", detail);
+  if (evidence) json["evidence"] = evidence->to_json();
   return json;
 }
 
 RoleFact RoleFact::from_json(const Json& json) {
-  return {.head = {read_block(json), read_field<int64_t>(json, "head")},
-          .role = read_field<std::string>(json, "role"),
-          .detail = read_or<std::string>(json, "detail", ""),
-          .column = read_field<std::string>(json, "column")};
+  RoleFact fact{.head = {read_block(json), read_field<int64_t>(json, "head")},
+                .role = read_field<std::string>(json, "role"),
+                .detail = read_or<std::string>(json, "detail", ""),
+                .column = read_field<std::string>(json, "column")};
+  if (const auto evidence = json.find("evidence"); evidence != json.end())
+    fact.evidence = ShareFact::from_json(*evidence);
+  return fact;
+}
+
+Json AnalysisTable::to_json() const { return {{"name", name}, {"header", header}, {"rows", rows}}; }
+
+AnalysisTable AnalysisTable::from_json(const Json& json) {
+  AnalysisTable table{.name = read_field<std::string>(json, "name"),
+                      .header = read_field<std::vector<std::string>>(json, "header"),
+                      .rows = read_field<std::vector<std::vector<Json>>>(json, "rows")};
+  for (const std::vector<Json>& row : table.rows)
+    if (row.size() != table.header.size())
+      fail(ExitCode::run_failed, "table {} of an analysis has a row of another width than its header", table.name);
+  return table;
 }
 
 Json AnalysisDone::to_json() const {
   Json json = {{"seed", seed}, {"analysis", analysis}};
   json["roles"] = Json::array();
   for (const RoleFact& role : roles) json["roles"].push_back(role.to_json());
+  if (!tables.empty()) json["tables"] = Json::array();
+  for (const AnalysisTable& table : tables) json["tables"].push_back(table.to_json());
   json["notes"] = notes;
   json["examples"] = examples;
   json["forward"] = forward;
@@ -125,6 +167,8 @@ AnalysisDone AnalysisDone::from_json(const Json& json) {
   done.seed = read_field<int64_t>(json, "seed");
   done.analysis = read_field<std::string>(json, "analysis");
   for (const Json& role : read_field<Json>(json, "roles")) done.roles.push_back(RoleFact::from_json(role));
+  if (json.contains("tables"))
+    for (const Json& table : json["tables"]) done.tables.push_back(AnalysisTable::from_json(table));
   done.notes = read_field<std::vector<std::string>>(json, "notes");
   done.examples = read_field<int64_t>(json, "examples");
   done.forward = read_field<int64_t>(json, "forward");

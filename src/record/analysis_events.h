@@ -13,16 +13,30 @@
 
 namespace headprune {
 
+/// A number between 0 and 1 that was measured on texts.
+struct ShareFact {
+  double value = 0;
+  std::optional<double> stderr_;   // over texts
+  std::optional<double> baseline;  // what it is compared with
+  int64_t n = 0, examples = 0;     // what was counted, and the texts that it stands in
+
+  /// With a 95 % interval that stays in [0, 1]: Wilson's, with the effective n.
+  Estimate estimate() const;
+  bool operator==(const ShareFact&) const = default;
+  Json to_json() const;
+  static ShareFact from_json(const Json& json);
+};
+
 /// One column of an analysis, of one block.
 struct AnalysisColumn {
   std::string name;
-  std::vector<double> values;     // [heads]
-  std::vector<double> stderrs;    // [heads], or empty where there are none
-  std::optional<double> uniform;  // what a head would have that looks at all it sees alike
-  int64_t n = 0, examples = 0;    // queries counted, and the texts that they stand in; 0 of numbers that are no mean
+  std::vector<double> values;      // [heads]
+  std::vector<double> stderrs;     // [heads], or empty where there are none
+  std::optional<double> baseline;  // what the numbers are compared with
+  int64_t n = 0, examples = 0;     // queries counted, and the texts that they stand in; 0 of numbers that are no mean
 
-  /// Of head `at`, a number between 0 and 1: with a 95 % interval that stays there, over texts.
-  Estimate share(size_t at) const;
+  /// Of head `at`.
+  ShareFact share(size_t at) const;
   Json to_json() const;
   static AnalysisColumn from_json(const Json& json);
 };
@@ -43,13 +57,24 @@ struct AnalysisBlock {
 /// That a head does something, as one column says.
 struct RoleFact {
   HeadId head;
-  std::string role;    // "positional"
-  std::string detail;  // "offset -1"; may be empty
-  std::string column;  // of the same analysis
+  std::string role;                        // "positional"
+  std::string detail;                      // "offset -1"; may be empty
+  std::string column;                      // of the same analysis
+  std::optional<ShareFact> evidence = {};  // where it is not the column's own number, but that of other texts
 
   bool operator==(const RoleFact&) const = default;
   Json to_json() const;
   static RoleFact from_json(const Json& json);
+};
+
+/// What an analysis found that is no number of one head. Cells are text, numbers or null.
+struct AnalysisTable {
+  std::string name;
+  std::vector<std::string> header;
+  std::vector<std::vector<Json>> rows;
+
+  Json to_json() const;
+  static AnalysisTable from_json(const Json& json);
 };
 
 /// All blocks of an analysis are there.
@@ -57,6 +82,7 @@ struct AnalysisDone {
   int64_t seed = 0;
   std::string analysis;
   std::vector<RoleFact> roles;
+  std::vector<AnalysisTable> tables;
   std::vector<std::string> notes;
   int64_t examples = 0, forward = 0;
   double dur_s = 0;

@@ -15,7 +15,7 @@ namespace {
 /// "H3 (offset -1, 0.97)"
 std::string head_text(const RoleRow& row) {
   const std::string detail = row.fact.detail.empty() ? "" : row.fact.detail + ", ";
-  return fmt::format("H{} ({}{})", row.fact.head.head, detail, value_text(row.estimate.value));
+  return fmt::format("H{} ({}{})", row.fact.head.head, detail, value_text(row.share.value));
 }
 
 /// Blocks by roles, of one model: which heads have each.
@@ -38,15 +38,15 @@ TextRows roles_by_block(const std::vector<RoleRow>& rows, const Blocks& blocks) 
 
 /// The numbers behind the roles.
 TextRows role_table(const std::vector<RoleRow>& rows) {
-  TextRows table = {{"head", "role", "measured by", "value", "95 % interval", "uniform attention", "texts"}};
+  TextRows table = {{"head", "role", "measured by", "value", "95 % interval", "baseline", "texts"}};
   for (const RoleRow& row : rows) {
-    const Estimate& estimate = row.estimate;
-    table.push_back(
-        {to_string(row.fact.head), row.fact.role + (row.fact.detail.empty() ? "" : ": " + row.fact.detail),
-         row.analysis + ", " + row.fact.column, value_text(estimate.value),
-         estimate.ci95 ? fmt::format("[{}, {}]", value_text((*estimate.ci95)[0]), value_text((*estimate.ci95)[1]))
-                       : "N/A",
-         row.column->uniform ? value_text(*row.column->uniform) : "N/A", std::to_string(row.column->examples)});
+    const Estimate estimate = row.share.estimate();
+    table.push_back({to_string(row.fact.head), row.fact.role + (row.fact.detail.empty() ? "" : ": " + row.fact.detail),
+                     row.analysis + ", " + row.fact.column, value_text(estimate.value),
+                     estimate.ci95
+                         ? fmt::format("[{}, {}]", value_text((*estimate.ci95)[0]), value_text((*estimate.ci95)[1]))
+                         : "N/A",
+                     row.share.baseline ? value_text(*row.share.baseline) : "N/A", std::to_string(row.share.examples)});
   }
   return table;
 }
@@ -69,6 +69,28 @@ std::map<std::string, TextRows> survival_tables(const Record& record, int64_t se
     table.back().push_back(fmt::format("{} of {} ({:.1f})", row.kept, row.of, row.expected));
   }
   return tables;
+}
+
+std::string cell_text(const Json& value) {
+  if (value.is_number_integer()) return std::to_string(value.get<int64_t>());
+  if (value.is_number()) return value_text(value.get<double>());
+  return value.is_string() ? value.get<std::string>() : "N/A";
+}
+
+std::vector<DocBlock> table_blocks(const RecordedAnalysis& analysis) {
+  std::vector<DocBlock> blocks;
+  for (const AnalysisTable& table : analysis.done->tables) {
+    TextRows rows = {table.header};
+    size_t text = 0;  // columns of text stand on the left
+    while (text < table.header.size() && !table.rows.empty() && table.rows.front()[text].is_string()) ++text;
+    for (const std::vector<Json>& cells : table.rows) {
+      rows.emplace_back();
+      for (const Json& cell : cells) rows.back().push_back(cell_text(cell));
+    }
+    blocks.push_back(fold_block(fmt::format("{}: {}", analysis.done->analysis, table.name),
+                                {table_block(std::move(rows), std::max<size_t>(1, text))}));
+  }
+  return blocks;
 }
 
 std::string found_text(const RecordedAnalysis& analysis) {
@@ -98,6 +120,9 @@ std::vector<DocBlock> role_section(const ReportInput& input) {
   for (const RecordedAnalysis* analysis : analyses)
     if (analysis->done->seed == analyses.front()->done->seed) found.push_back(found_text(*analysis));
   blocks.push_back(list_block(found));
+  for (const RecordedAnalysis* analysis : analyses)
+    if (analysis->done->seed == analyses.front()->done->seed)
+      for (DocBlock& block : table_blocks(*analysis)) blocks.push_back(std::move(block));
   const bool several = analyses.front()->done->seed != analyses.back()->done->seed;
   for (const auto& [seed, rows] : by_seed) {
     if (several) blocks.push_back(paragraph_block(fmt::format("Seed {}", seed)));

@@ -29,7 +29,7 @@ HeatMap column_map(const Record& record, const RecordedAnalysis& analysis, const
       cell->value = column->values[h];
       cell->text = short_number(column->values[h]);
       cell->title = fmt::format("{}: {} {:.4g}", to_string(head), name, column->values[h]);
-      if (column->uniform) cell->title += fmt::format(", uniform attention {:.4g}", *column->uniform);
+      if (column->baseline) cell->title += fmt::format(", uniform attention {:.4g}", *column->baseline);
       for (const RoleFact& role : analysis.done->roles)
         if (role.head == head && role.column == name) cell->marked = true;
     }

@@ -54,12 +54,12 @@ std::vector<RoleRow> role_rows(const Record& record) {
       const std::vector<int64_t>& heads = block->second.heads;
       const AnalysisColumn* const column = block->second.column(fact.column);
       const auto at = std::find(heads.begin(), heads.end(), fact.head.head);
-      if (column == nullptr || at == heads.end()) continue;
-      rows.push_back({.seed = analysis->done->seed,
-                      .analysis = analysis->done->analysis,
-                      .fact = fact,
-                      .estimate = column->share(static_cast<size_t>(at - heads.begin())),
-                      .column = column});
+      if (!fact.evidence && (column == nullptr || at == heads.end())) continue;
+      rows.push_back(
+          {.seed = analysis->done->seed,
+           .analysis = analysis->done->analysis,
+           .fact = fact,
+           .share = fact.evidence ? *fact.evidence : column->share(static_cast<size_t>(at - heads.begin()))});
     }
   const auto key = [](const RoleRow& row) { return std::tie(row.seed, row.analysis, row.fact.role, row.fact.head); };
   std::stable_sort(rows.begin(), rows.end(), [&](const RoleRow& a, const RoleRow& b) { return key(a) < key(b); });
@@ -95,13 +95,13 @@ std::string roles_csv(const Record& record) {
   std::vector<CsvRow> rows;
   for (const RoleRow& row : role_rows(record)) {
     const HeadId& head = row.fact.head;
+    const Estimate estimate = row.share.estimate();
     rows.push_back({row.seed, row.analysis, to_string(head.block.kind), head.block.layer, head.head, row.fact.role,
-                    row.fact.detail, row.fact.column, row.estimate.value, row.estimate.stderr_, low_of(row.estimate),
-                    high_of(row.estimate), row.column->uniform, count_cell(row.column->n),
-                    count_cell(row.column->examples)});
+                    row.fact.detail, row.fact.column, estimate.value, estimate.stderr_, low_of(estimate),
+                    high_of(estimate), row.share.baseline, count_cell(row.share.n), count_cell(row.share.examples)});
   }
   return csv_text({"seed", "analysis", "kind", "layer", "head", "role", "detail", "column", "value", "stderr", "ci_low",
-                   "ci_high", "uniform", "n", "examples"},
+                   "ci_high", "baseline", "n", "examples"},
                   std::move(rows));
 }
 
@@ -113,10 +113,10 @@ std::string analysis_csv(const Record& record, const std::string& analysis) {
       for (const AnalysisColumn& column : block.columns)
         for (size_t h = 0; h < block.heads.size(); ++h)
           rows.push_back({key.seed, to_string(id.kind), id.layer, block.heads[h], column.name, column.values[h],
-                          column.stderrs.empty() ? Cell() : Cell(column.stderrs[h]), column.uniform,
+                          column.stderrs.empty() ? Cell() : Cell(column.stderrs[h]), column.baseline,
                           count_cell(column.n), count_cell(column.examples)});
   }
-  return csv_text({"seed", "kind", "layer", "head", "column", "value", "stderr", "uniform", "n", "examples"},
+  return csv_text({"seed", "kind", "layer", "head", "column", "value", "stderr", "baseline", "n", "examples"},
                   std::move(rows));
 }
 
@@ -125,6 +125,34 @@ std::vector<std::string> analysis_labels(const Record& record) {
   for (const auto& [key, analysis] : record.analyses)
     if (analysis.done) labels.insert(key.analysis);
   return {labels.begin(), labels.end()};
+}
+
+namespace {
+
+Cell cell_of_json(const Json& value) {
+  if (value.is_number_integer()) return Cell(value.get<int64_t>());
+  if (value.is_number()) return Cell(value.get<double>());
+  return value.is_string() ? Cell(value.get<std::string>()) : Cell();
+}
+
+}  // namespace
+
+std::string analysis_table_csv(const Record& record, const std::string& analysis, const std::string& table) {
+  std::vector<std::string> header = {"seed"};
+  std::vector<CsvRow> rows;
+  for (const RecordedAnalysis* recorded : shown_analyses(record)) {
+    if (recorded->done->analysis != analysis) continue;
+    for (const AnalysisTable& one : recorded->done->tables) {
+      if (one.name != table) continue;
+      if (header.size() == 1) header.insert(header.end(), one.header.begin(), one.header.end());
+      for (const std::vector<Json>& cells : one.rows) {
+        CsvRow row = {recorded->done->seed};
+        for (const Json& cell : cells) row.push_back(cell_of_json(cell));
+        rows.push_back(std::move(row));
+      }
+    }
+  }
+  return csv_text(header, std::move(rows));
 }
 
 std::string role_survival_csv(const Record& record) {

@@ -14,8 +14,7 @@ struct RoleRow {
   int64_t seed = 0;
   std::string analysis;
   RoleFact fact;
-  Estimate estimate;
-  const AnalysisColumn* column = nullptr;
+  ShareFact share;
 };
 /// Of every seed whose model differs from the others'; by seed, analysis, role, head.
 std::vector<RoleRow> role_rows(const Record& record);
@@ -38,6 +37,8 @@ std::string roles_csv(const Record& record);
 std::string analysis_csv(const Record& record, const std::string& analysis);
 /// Labels of the analyses that have a complete result.
 std::vector<std::string> analysis_labels(const Record& record);
+/// A table of one, of each model's that is shown: its columns behind the seed.
+std::string analysis_table_csv(const Record& record, const std::string& analysis, const std::string& table);
 std::string role_survival_csv(const Record& record);
 
 }  // namespace headprune

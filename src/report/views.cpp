@@ -1,5 +1,7 @@
 #include "report/views.h"
 
+#include <fmt/format.h>
+
 #include "core/files.h"
 #include "report/method_pairs.h"
 #include "report/results_json.h"
@@ -53,6 +55,12 @@ void write_views(const ReportInput& input, const fs::path& to) {
     make_folders(to / "analysis");
     for (const std::string& label : labels)
       files.write(to / "analysis" / (label + ".csv"), analysis_csv(record, label));
+    for (const RecordedAnalysis* analysis : shown_analyses(record))
+      for (const AnalysisTable& table : analysis->done->tables) {
+        const std::string& label = analysis->done->analysis;
+        files.write(to / "analysis" / fmt::format("{}-{}.csv", label, table.name),
+                    analysis_table_csv(record, label, table.name));
+      }
     files.write(to / "roles.csv", roles_csv(record));
     files.write(to / "role_survival.csv", role_survival_csv(record));
   }

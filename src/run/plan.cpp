@@ -83,6 +83,8 @@ std::vector<InputFile> experiment_inputs(const Experiment& experiment) {
   std::vector<InputFile> inputs = experiment.data.make()->inputs();
   if (const auto folder = experiment.model.make()->load_path())
     for (InputFile& input : model_inputs(*folder)) inputs.push_back(std::move(input));
+  for (const auto& item : experiment.analyses.methods)
+    for (InputFile& input : item.make()->inputs()) inputs.push_back(std::move(input));
   return inputs;
 }
 

@@ -16,9 +16,9 @@ AnalysisBlock recorded_block(const AnalysisResult& result, const AnalysisKey& ke
       .seed = key.seed, .analysis = key.analysis, .block = blocks[b].id, .heads = blocks[b].heads, .columns = {}};
   for (const HeadColumn& column : result.columns) {
     if (!column.values[b].defined()) continue;
-    AnalysisColumn one{.name = column.name, .values = numbers(column.values[b]), .stderrs = {}, .uniform = {}};
+    AnalysisColumn one{.name = column.name, .values = numbers(column.values[b]), .stderrs = {}, .baseline = {}};
     if (column.stderr_[b].defined()) one.stderrs = numbers(column.stderr_[b]);
-    one.uniform = column.uniform[b];
+    one.baseline = column.baseline[b];
     one.n = column.n[b];
     one.examples = column.examples[b];
     row.columns.push_back(std::move(one));
@@ -28,12 +28,14 @@ AnalysisBlock recorded_block(const AnalysisResult& result, const AnalysisKey& ke
 
 void record_analysis(Workspace& workspace, const AnalysisKey& key, const AnalysisResult& result, const Blocks& blocks) {
   for (size_t b = 0; b < blocks.size(); ++b) workspace.journal.analysis(recorded_block(result, key, blocks, b));
-  AnalysisDone done{.seed = key.seed, .analysis = key.analysis, .roles = {}, .notes = result.notes};
+  AnalysisDone done{
+      .seed = key.seed, .analysis = key.analysis, .roles = {}, .tables = result.tables, .notes = result.notes};
   for (const HeadRole& role : result.roles)
     done.roles.push_back({.head = {blocks[role.block].id, blocks[role.block].heads[static_cast<size_t>(role.position)]},
                           .role = role.role,
                           .detail = role.detail,
-                          .column = role.column});
+                          .column = role.column,
+                          .evidence = role.evidence});
   done.examples = result.examples;
   done.forward = result.forward;
   done.dur_s = result.dur_s;

@@ -213,21 +213,25 @@ RatioSums::RatioSums(int64_t units)
 
 void RatioSums::add(const torch::Tensor& values, const torch::Tensor& counts) {
   examples += counts.size(0);
-  n += counts.sum().item<double>();
-  nn += counts.square().sum().item<double>();
+  const torch::Tensor of_counts = counts.sum(0), of_squares = counts.square().sum(0);  // [1] or [U]
+  n = n.defined() ? n + of_counts : of_counts;
+  nn = nn.defined() ? nn + of_squares : of_squares;
   y = y + values.sum(0);
   yy = yy + values.square().sum(0);
-  yn = yn + (values * counts.unsqueeze(1)).sum(0);
+  yn = yn + (values * counts).sum(0);
 }
 
-torch::Tensor RatioSums::ratio() const { return n > 0 ? y / n : torch::zeros_like(y); }
+torch::Tensor RatioSums::ratio() const {
+  if (!n.defined()) return torch::zeros_like(y);
+  return torch::where(n > 0, y / n, torch::zeros_like(y));  // [U]
+}
 
 torch::Tensor RatioSums::standard_error() const {
-  if (n <= 0 || examples < 2) return torch::zeros_like(y);
-  const torch::Tensor value = ratio();
+  if (!n.defined() || examples < 2) return torch::zeros_like(y);
+  const torch::Tensor value = ratio();                                       // [U]
   const torch::Tensor residual = yy - 2 * value * yn + value.square() * nn;  // sum (y - ratio n)^2
   const auto all = static_cast<double>(examples);
-  return (residual.clamp_min(0) * (all / (all - 1))).sqrt() / n;
+  return torch::where(n > 0, (residual.clamp_min(0) * (all / (all - 1))).sqrt() / n, torch::zeros_like(y));  // [U]
 }
 
 ExampleRatio::Sums::Sums(int64_t units) : RatioSums(units) {
@@ -244,7 +248,7 @@ void ExampleRatio::add(size_t block, const torch::Tensor& values, const torch::T
       checked_values(values, batch, {score_, units_.blocks()[block], survives_[block], units_.unit()});  // [B, U]
   const torch::Tensor n = counts.to(torch::kCPU, torch::kFloat64);                                       // [B]
   Sums& sums = sums_[block];
-  sums.add(y, n);
+  sums.add(y, n.unsqueeze(1));
   for (size_t half = 0; half < 2; ++half) {
     const torch::Tensor mine = in_half(batch, static_cast<int64_t>(half));  // [B]
     sums.half_y[half] = sums.half_y[half] + y.index({mine}).sum(0);         // [U]

@@ -78,7 +78,7 @@ class ExampleMean {
 /// Sums of which a ratio of means is made, for U units: sum y / sum n over examples.
 struct RatioSums {
   explicit RatioSums(int64_t units);
-  /// `values` [B, U] and `counts` [B], float64 on the CPU.
+  /// `values` [B, U] and `counts` [B, 1] or [B, U], float64 on the CPU.
   void add(const torch::Tensor& values, const torch::Tensor& counts);
   /// [U]; 0 where nothing was counted.
   torch::Tensor ratio() const;
@@ -86,7 +86,7 @@ struct RatioSums {
   torch::Tensor standard_error() const;
 
   int64_t examples = 0;
-  double n = 0, nn = 0;
+  torch::Tensor n, nn;      // [1] or [U] float64; undefined before the first add()
   torch::Tensor y, yy, yn;  // [U] float64
 };
 

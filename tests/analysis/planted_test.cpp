@@ -54,7 +54,7 @@ TEST_CASE("a uniform head has what uniform attention gives, and no role", "[anal
       if (one.name.starts_with("largest")) {
         CHECK(one.values[0][6].item<double>() == 0);  // no key has more than the others
       } else if (one.values[0].defined()) {
-        CHECK(one.values[0][6].item<double>() == Approx(*one.uniform[0]).epsilon(1e-12));
+        CHECK(one.values[0][6].item<double>() == Approx(*one.baseline[0]).epsilon(1e-12));
       }
     }
   }

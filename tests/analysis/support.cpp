@@ -41,7 +41,8 @@ std::shared_ptr<const Analysis> make_analysis(const std::string& yaml) {
   return loaded.value.methods.at(0).make();
 }
 
-AnalysisResult analyse(const std::string& yaml, Model& model, const std::vector<Example>& texts, const Looked& how) {
+AnalysisResult analyse(const std::string& yaml, TransformerModel& model, const std::vector<Example>& texts,
+                       const Looked& how) {
   const Dataset dataset = dataset_of(texts, texts);
   const std::vector<Batch> batches = batches_of(texts, how.batch_size, how.reverse);
   return headprune::analyse({make_analysis(yaml)}, {.model = model, .dataset = dataset, .batches = batches, .seed = 3})

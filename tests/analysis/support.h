@@ -21,7 +21,7 @@ struct Looked {
   bool reverse = false;
 };
 /// Of `texts`, whose frequencies are their own.
-AnalysisResult analyse(const std::string& yaml, Model& model, const std::vector<Example>& texts,
+AnalysisResult analyse(const std::string& yaml, TransformerModel& model, const std::vector<Example>& texts,
                        const Looked& how = {});
 
 /// Fails the test where there is none of that name.

@@ -63,6 +63,38 @@ TEST_CASE("texts chosen by hand have the library's ids", "[data][tokenizer]") {
   }
 }
 
+TEST_CASE("tokens stand where the library says", "[data][tokenizer]") {
+  const Json cases = golden_json("strings.json")["cases"], offsets = golden_json("offsets.json");
+  for (const std::string& name : kSmall) {
+    const std::shared_ptr<const Tokenizer> tokenizer = layouts(name)[0];
+    int64_t placed = 0;
+    for (size_t i = 0; i < cases.size(); ++i) {
+      const auto text = cases[i]["text"].get<std::string>();
+      const auto wanted = offsets[name][i].get<std::vector<std::array<size_t, 2>>>();
+      INFO(name << ": " << cases[i]["text"].dump(-1, ' ', true));
+      const std::optional<std::vector<TextSpan>> found = tokenizer->locate(text);
+      if (!found) continue;  // rather nothing than a wrong place
+      ++placed;
+      REQUIRE(found->size() == wanted.size());
+      for (size_t t = 0; t < wanted.size(); ++t) {
+        // The library leaves out the space before a word and gives whole characters to each of their bytes.
+        TextSpan span = (*found)[t];
+        const auto inside = [&](size_t at) { return at < text.size() && (text[at] & 0xC0) == 0x80; };
+        while (span.begin > 0 && inside(span.begin)) --span.begin;
+        while (inside(span.end)) ++span.end;
+        CHECK(span.end <= text.size());
+        std::string_view ours = std::string_view(text).substr(span.begin, span.end - span.begin);
+        std::string_view theirs = std::string_view(text).substr(wanted[t][0], wanted[t][1] - wanted[t][0]);
+        while (ours.starts_with(' ')) ours.remove_prefix(1);
+        while (theirs.starts_with(' ')) theirs.remove_prefix(1);
+        CHECK(ours == theirs);
+        if (!ours.empty()) CHECK(ours.data() == theirs.data());
+      }
+    }
+    CHECK(placed * 10 >= std::ssize(cases) * 7);  // most texts hold no added token
+  }
+}
+
 TEST_CASE("random Unicode has the library's ids", "[data][tokenizer]") {
   const Json random = golden_json("strings.json")["random"];
   REQUIRE(random["texts"].size() == 3000);

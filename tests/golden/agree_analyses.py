@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compares what headprune says that heads do with plain numpy over transformers' attention weights.
 
-usage: agree_analyses.py RUN MODEL_FOLDER [--report DEV.tsv --train TRAIN.tsv [--max-length N]] [--seed N]
+usage: agree_analyses.py RUN MODEL_FOLDER [--report DEV.tsv --train TRAIN.tsv [--max-length N]] [--conllu F] [--seed N]
 
 RUN is a run folder whose `analyses` looked at every sentence of DEV.tsv, with the frequencies of TRAIN.tsv (lines
 "sentence TAB label"), or holds `induction`, whose random texts of --seed are drawn again here. MODEL_FOLDER is the model
@@ -176,10 +176,74 @@ def compare_encoder(arguments):
     return all([compare(arguments.run, "positional", positional, {}), compare(arguments.run, "special", special_columns, {}), compare(arguments.run, "rare", rare, {})])
 
 
+def read_conllu(path):
+    """Sentences as (text, words); a word is (begin, end, head, relation) in characters, without text (0, 0)."""
+    for block in path.read_text(encoding="utf-8").replace("\r", "").strip().split("\n\n"):
+        lines = block.split("\n")
+        text = next(line[len("# text = ") :] for line in lines if line.startswith("# text = "))
+        rows = [line.split("\t") for line in lines if not line.startswith("#")]
+        words, at, covered = [], 0, 0
+        for row in rows:
+            if "." in row[0]:
+                continue
+            if "-" in row[0]:
+                first, last = map(int, row[0].split("-"))
+                begin = text.index(row[1], at)
+                at, covered = begin + len(row[1]), last
+                forms = [other[1] for other in rows if other[0].isdigit() and first <= int(other[0]) <= last]
+                spans = []
+                for form in forms:
+                    spans.append((begin, begin + len(form)) if "".join(forms) == row[1] else (0, 0))
+                    begin += len(form)
+                continue
+            if int(row[0]) <= covered:
+                begin, end = spans.pop(0)
+            else:
+                begin = text.index(row[1], at)
+                end = at = begin + len(row[1])
+            words.append((begin, end, int(row[6]) - 1, row[7].split(":")[0]))
+        yield text, words
+
+
+def compare_syntax(arguments):
+    tokenizer = AutoTokenizer.from_pretrained(arguments.model)
+    model = AutoModel.from_pretrained(arguments.model, attn_implementation="eager").double().eval()
+    hits, counts = {}, Counter()
+    for text, words in read_conllu(arguments.conllu):
+        encoded = tokenizer(text, return_offsets_mapping=True)
+        weights = attentions(model, encoded["input_ids"])
+        pieces = [[t for t, (b, e) in enumerate(encoded["offset_mapping"]) if b < end and begin < e] for begin, end, _, _ in words]
+        size = len(words)
+        matrix = numpy.zeros(weights.shape[:2] + (size, size))
+        for i in range(size):
+            for j in range(size):
+                if i != j and pieces[i] and pieces[j]:
+                    matrix[..., i, j] = weights[..., pieces[i], :][..., pieces[j]].sum(-1).mean(-1)
+        best = matrix.argmax(-1)
+        for i, (_, _, head, relation) in enumerate(words):
+            if head < 0 or not pieces[i] or not pieces[head]:
+                continue
+            for name, asks, wanted in ((f"{relation}_to_head", i, head), (f"{relation}_to_dependent", head, i)):
+                hits[name] = hits.get(name, 0) + (best[..., asks] == wanted)
+                counts[name] += 1
+    table, n = read_table(arguments.run / "analysis" / "syntactic.csv")
+    good = set(table) == {name for name in hits if counts[name] >= 100}
+    worst = 0.0
+    for name in table:
+        ours = numpy.zeros(weights.shape[:2])
+        for (layer, head), value in table[name].items():
+            ours[layer, head] = value
+        difference = float(abs(ours - hits[name] / counts[name]).max())
+        worst = max(worst, difference * counts[name])
+        good = good and n[name] == counts[name] and difference <= 1.5 / counts[name]
+    print(f"syntactic: {len(table)} columns, {sum(n.values())} instances, at most {worst:.2f} instances differ in a head")
+    return good
+
+
 def compare_induction(arguments, texts=16, tokens=25):
     tokenizer = AutoTokenizer.from_pretrained(arguments.model)
     model = AutoModelForCausalLM.from_pretrained(arguments.model, attn_implementation="eager").double().eval()
-    usable = list(range(len(tokenizer)))
+    usable = [id for id in range(len(tokenizer)) if id != tokenizer.unk_token_id]  # as headprune where bytes lack
     random = Random(stream_seed(stream_seed(arguments.seed, "analyse"), "analysis/induction"))
     columns = Columns()
     place = numpy.arange(2 * tokens)
@@ -214,10 +278,13 @@ def main():
     parser.add_argument("--report", type=Path)
     parser.add_argument("--train", type=Path)
     parser.add_argument("--max-length", type=int, default=64)
+    parser.add_argument("--conllu", type=Path)
     parser.add_argument("--seed", type=int, default=1)
     arguments = parser.parse_args()
     decoder = AutoConfig.from_pretrained(arguments.model).model_type == "llama"
     good = compare_induction(arguments) if decoder else compare_encoder(arguments)
+    if arguments.conllu:
+        good = compare_syntax(arguments) and good
     sys.exit(0 if good else 1)
 
 
