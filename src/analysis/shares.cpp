@@ -1,6 +1,7 @@
 #include "analysis/shares.h"
 
 #include <algorithm>
+#include <map>
 
 #include "score/accumulate.h"
 #include "stats/intervals.h"
@@ -99,6 +100,41 @@ AnalysisResult Shares::finish() {
   return result;
 }
 
+namespace {
+
+/// The largest of several columns, head by head.
+HeadColumn largest_of(const std::string& name, const std::vector<const HeadColumn*>& columns) {
+  HeadColumn largest = *columns.front();
+  largest.name = name;
+  for (size_t b = 0; b < largest.values.size(); ++b) {
+    largest.stderr_[b].reset();
+    largest.baseline[b].reset();
+    for (const HeadColumn* column : columns) {
+      if (!column->values[b].defined()) continue;
+      torch::Tensor& values = largest.values[b];
+      values = values.defined() ? torch::maximum(values, column->values[b]) : column->values[b];  // [H]
+      largest.n[b] = std::max(largest.n[b], column->n[b]);
+      largest.examples[b] = std::max(largest.examples[b], column->examples[b]);
+    }
+  }
+  return largest;
+}
+
+void add_strengths(const std::vector<RoleRule>& rules, AnalysisResult& result) {
+  std::map<std::string, std::vector<std::string>> columns;  // by role
+  for (const RoleRule& rule : rules) columns[rule.role].push_back(rule.column);
+  for (const auto& [role, names] : columns) {
+    result.strengths.push_back({role, names.size() == 1 ? names.front() : role});
+    if (names.size() == 1) continue;
+    std::vector<const HeadColumn*> of_role;
+    for (const HeadColumn& column : result.columns)
+      if (std::find(names.begin(), names.end(), column.name) != names.end()) of_role.push_back(&column);
+    result.columns.push_back(largest_of(role, of_role));
+  }
+}
+
+}  // namespace
+
 void find_role(const std::vector<RoleRule>& rules, AnalysisResult& result) {
   const auto column_of = [&](const RoleRule& rule) -> const HeadColumn& {
     return *std::find_if(result.columns.begin(), result.columns.end(),
@@ -127,6 +163,7 @@ void find_role(const std::vector<RoleRule>& rules, AnalysisResult& result) {
             {.block = b, .position = h, .role = best->role, .detail = best->detail, .column = best->column});
     }
   }
+  add_strengths(rules, result);
 }
 
 }  // namespace headprune

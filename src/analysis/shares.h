@@ -50,7 +50,8 @@ struct RoleRule {
   std::string column, role, detail;
   double threshold = 0;
 };
-/// Gives each head the role of the rule whose column is the largest, of those that it fulfils.
+/// Gives each head the role of the rule whose column is the largest, of those that it fulfils. How much of the role a
+/// head has is the column, or of several a new one of the role's name: the largest of them.
 void find_role(const std::vector<RoleRule>& rules, AnalysisResult& result);
 
 }  // namespace headprune

@@ -191,6 +191,23 @@ class Syntactic::Collect final : public Analysis::Pass {
   std::vector<std::vector<HalfSums>> sums_;  // by block, then half
 };
 
+/// By how much a head's best relation is above its best offset.
+HeadColumn above_offsets(const std::vector<HeadColumn>& columns) {
+  HeadColumn most = columns.front();
+  most.name = "syntactic";
+  for (size_t b = 0; b < most.values.size(); ++b) {
+    most.values[b].reset();
+    most.baseline[b].reset();
+    for (const HeadColumn& column : columns) {
+      if (!column.values[b].defined()) continue;
+      const torch::Tensor above = column.values[b] - *column.baseline[b];                         // [H]
+      most.values[b] = most.values[b].defined() ? torch::maximum(most.values[b], above) : above;  // [H]
+    }
+    most.n[b] = most.examples[b] = 0;
+  }
+  return most;
+}
+
 std::unique_ptr<Analysis::Pass> Syntactic::start(const AnalysisInput& input) const {
   return std::make_unique<Collect>(options_, input);
 }
@@ -344,6 +361,8 @@ AnalysisResult Syntactic::Collect::finish() {
     }
     result.columns.push_back(std::move(column));
   }
+  result.columns.push_back(above_offsets(result.columns));
+  result.strengths.push_back({"syntactic", "syntactic"});
   std::optional<AnalysisResult> random;
   if (options_.control) {
     const std::shared_ptr<TransformerModel> twin = input_.model.clone();

@@ -153,6 +153,8 @@ Json AnalysisDone::to_json() const {
   Json json = {{"seed", seed}, {"analysis", analysis}};
   json["roles"] = Json::array();
   for (const RoleFact& role : roles) json["roles"].push_back(role.to_json());
+  json["strengths"] = Json::object();
+  for (const RoleStrength& strength : strengths) json["strengths"][strength.role] = strength.column;
   if (!tables.empty()) json["tables"] = Json::array();
   for (const AnalysisTable& table : tables) json["tables"].push_back(table.to_json());
   json["notes"] = notes;
@@ -167,6 +169,8 @@ AnalysisDone AnalysisDone::from_json(const Json& json) {
   done.seed = read_field<int64_t>(json, "seed");
   done.analysis = read_field<std::string>(json, "analysis");
   for (const Json& role : read_field<Json>(json, "roles")) done.roles.push_back(RoleFact::from_json(role));
+  const Json strengths = read_or<Json>(json, "strengths", Json::object());
+  for (const auto& [role, column] : strengths.items()) done.strengths.push_back({role, column.get<std::string>()});
   if (json.contains("tables"))
     for (const Json& table : json["tables"]) done.tables.push_back(AnalysisTable::from_json(table));
   done.notes = read_field<std::vector<std::string>>(json, "notes");

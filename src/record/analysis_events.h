@@ -67,6 +67,11 @@ struct RoleFact {
   static RoleFact from_json(const Json& json);
 };
 
+/// The column that says how much of a role a head has.
+struct RoleStrength {
+  std::string role, column;
+};
+
 /// What an analysis found that is no number of one head. Cells are text, numbers or null.
 struct AnalysisTable {
   std::string name;
@@ -82,6 +87,7 @@ struct AnalysisDone {
   int64_t seed = 0;
   std::string analysis;
   std::vector<RoleFact> roles;
+  std::vector<RoleStrength> strengths;
   std::vector<AnalysisTable> tables;
   std::vector<std::string> notes;
   int64_t examples = 0, forward = 0;

@@ -7,6 +7,7 @@
 #include "core/text.h"
 #include "report/groups.h"
 #include "report/report_sections.h"
+#include "report/role_agreement.h"
 #include "report/roles.h"
 
 namespace headprune {
@@ -71,6 +72,18 @@ std::map<std::string, TextRows> survival_tables(const Record& record, int64_t se
   return tables;
 }
 
+TextRows agreement_table(const std::vector<RoleAgreement>& rows, int64_t seed) {
+  TextRows table = {{"role", "against", "Spearman", "95 % interval", "p", "q", "heads"}};
+  for (const RoleAgreement& row : rows) {
+    if (row.seed != seed) continue;
+    table.push_back({row.role + " (" + row.column + ")", row.against,
+                     row.spearman ? change_text(*row.spearman) + (row.q && *row.q < kAlpha ? "*" : "") : "N/A",
+                     row.ci_low ? fmt::format("[{}, {}]", change_text(*row.ci_low), change_text(*row.ci_high)) : "N/A",
+                     row.p ? p_text(*row.p) : "N/A", row.q ? p_text(*row.q) : "N/A", std::to_string(row.n)});
+  }
+  return table;
+}
+
 std::string cell_text(const Json& value) {
   if (value.is_number_integer()) return std::to_string(value.get<int64_t>());
   if (value.is_number()) return value_text(value.get<double>());
@@ -123,11 +136,20 @@ std::vector<DocBlock> role_section(const ReportInput& input) {
   for (const RecordedAnalysis* analysis : analyses)
     if (analysis->done->seed == analyses.front()->done->seed)
       for (DocBlock& block : table_blocks(*analysis)) blocks.push_back(std::move(block));
+  const std::vector<RoleAgreement> agreement = role_agreement(record);
   const bool several = analyses.front()->done->seed != analyses.back()->done->seed;
   for (const auto& [seed, rows] : by_seed) {
     if (several) blocks.push_back(paragraph_block(fmt::format("Seed {}", seed)));
     blocks.push_back(table_block(roles_by_block(rows, record.facts->blocks), 99));
     blocks.push_back(fold_block("The numbers behind the roles", {table_block(role_table(rows), 3)}));
+    if (TextRows table = agreement_table(agreement, seed); table.size() > 1) {
+      blocks.push_back(paragraph_block(
+          "Do heads with more of a role score higher, and does the model lose more without them? Rank correlation over "
+          "heads with each score and with leave_one_out (how much worse the first metric gets without the head); p by "
+          "permutation, * q < 0.05 over this table. The interval takes the heads for a sample of such heads; it says "
+          "nothing of other models."));
+      blocks.push_back(table_block(std::move(table), 2));
+    }
     for (const auto& [title, table] : survival_tables(record, seed)) {
       blocks.push_back(paragraph_block(
           fmt::format("Which roles survive {}: heads kept of those with the role, in brackets how many a random order "

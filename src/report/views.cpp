@@ -5,6 +5,7 @@
 #include "core/files.h"
 #include "report/method_pairs.h"
 #include "report/results_json.h"
+#include "report/role_agreement.h"
 #include "report/roles.h"
 #include "report/scores_file.h"
 #include "report/tables.h"
@@ -62,6 +63,7 @@ void write_views(const ReportInput& input, const fs::path& to) {
                     analysis_table_csv(record, label, table.name));
       }
     files.write(to / "roles.csv", roles_csv(record));
+    files.write(to / "role_agreement.csv", role_agreement_csv(role_agreement(record)));
     files.write(to / "role_survival.csv", role_survival_csv(record));
   }
   files.write(to / "scores.safetensors", scores_safetensors(record));

@@ -28,8 +28,12 @@ AnalysisBlock recorded_block(const AnalysisResult& result, const AnalysisKey& ke
 
 void record_analysis(Workspace& workspace, const AnalysisKey& key, const AnalysisResult& result, const Blocks& blocks) {
   for (size_t b = 0; b < blocks.size(); ++b) workspace.journal.analysis(recorded_block(result, key, blocks, b));
-  AnalysisDone done{
-      .seed = key.seed, .analysis = key.analysis, .roles = {}, .tables = result.tables, .notes = result.notes};
+  AnalysisDone done{.seed = key.seed,
+                    .analysis = key.analysis,
+                    .roles = {},
+                    .strengths = result.strengths,
+                    .tables = result.tables,
+                    .notes = result.notes};
   for (const HeadRole& role : result.roles)
     done.roles.push_back({.head = {blocks[role.block].id, blocks[role.block].heads[static_cast<size_t>(role.position)]},
                           .role = role.role,

@@ -39,6 +39,11 @@ TEST_CASE("a planted encoder's table of roles is the one that was planted", "[an
   CHECK(role_texts(analyse("positional", *model, texts()), blocks) ==
         Texts{"encoder.L0.H0 positional: offset -1", "encoder.L0.H1 positional: offset +1",
               "encoder.L0.H3 positional: itself", "encoder.L0.H2 sink"});
+  const AnalysisResult positional = analyse("positional", *model, texts());
+  CHECK(positional.strengths.size() == 2);
+  // How positional a head is: the largest of its shares of offsets.
+  CHECK(column(positional, "positional").values[0].slice(0, 0, 2).eq(1).all().item<bool>());
+  CHECK(column(positional, "positional").values[0][6].item<double>() == 0);
   // The last token is the separator: the name that says more comes first.
   CHECK(role_texts(analyse("special", *model, texts()), blocks) ==
         Texts{"encoder.L0.H2 special: classifier", "encoder.L0.H4 special: separator"});
@@ -53,7 +58,7 @@ TEST_CASE("a uniform head has what uniform attention gives, and no role", "[anal
       CAPTURE(one.name);
       if (one.name.starts_with("largest")) {
         CHECK(one.values[0][6].item<double>() == 0);  // no key has more than the others
-      } else if (one.values[0].defined()) {
+      } else if (one.values[0].defined() && one.baseline[0]) {
         CHECK(one.values[0][6].item<double>() == Approx(*one.baseline[0]).epsilon(1e-12));
       }
     }
