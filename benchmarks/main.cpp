@@ -23,7 +23,7 @@ int main(int argc, char** argv) {
     configure_runtime(loaded.value.runtime);
     const Json settings = parse_json(argv[2], "SETTINGS");
     const bench::Work work = bench::all_works().at(argv[1])({loaded, settings});
-    fmt::print("{}\n", Json({{"ready", argv[1]}, {"linear", enum_name(linear_library())}}).dump());
+    fmt::print("{}\n", Json({{"ready", argv[1]}, {"linear", enum_name(products_of(loaded.value.runtime).library)}}).dump());
     std::cout.flush();
     for (std::string line; std::getline(std::cin, line);) {
       const auto start = std::chrono::steady_clock::now();

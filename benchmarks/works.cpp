@@ -58,6 +58,7 @@ std::shared_ptr<Bench> prepare(const WorkInput& input) {
   }
   wanted.seed = 1;
   bench->model = experiment.model.make()->build(wanted);
+  bench->model->use(products_of(experiment.runtime));
   bench->model->eval();
   bench->batches = make_batches(*bench->dataset.report, {.examples = experiment.score.batch_size}, torch::kCPU);
   return bench;

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "model/dropout.h"
+#include "model/private_operators.h"
 
 namespace headprune {
 namespace {
@@ -52,7 +53,7 @@ Attention::Attention(const AttentionConfig& config)
   std::iota(heads_.begin(), heads_.end(), 0);
   groups_ = groups_of(heads_);
   const auto make = [&](const char* name, int64_t inputs, int64_t outputs, bool bias) {
-    return register_module(name, std::make_shared<Projection>(inputs, outputs, bias));
+    return register_module(name, std::make_shared<Projection>(inputs, outputs, bias, config.products));
   };
   query_ = make("query", config.d_model, layout.heads * layout.key_width, config.bias);
   key_ = make("key", config.d_model, layout.groups * layout.key_width, config.bias);
@@ -78,10 +79,9 @@ torch::Tensor Attention::for_heads(const torch::Tensor& of_groups) const {
 torch::Tensor Attention::explicit_weights(const torch::Tensor& q, const torch::Tensor& k,
                                           const torch::Tensor& mask) const {
   const double scale = 1.0 / std::sqrt(static_cast<double>(key_width()));
-  torch::Tensor scores = at::matmul(as_factor(q * scale), k.transpose(2, 3)).to(q.scalar_type());  // [B, H, T, S]
+  torch::Tensor scores = at::matmul(query_->factor(q * scale), k.transpose(2, 3)).to(q.scalar_type());  // [B, H, T, S]
   if (mask.defined()) scores = scores.masked_fill(mask.logical_not(), -std::numeric_limits<double>::infinity());
-  // Unlike softmax it gives zeros, not NaN, for a row that sees nothing.
-  return at::_safe_softmax(scores, -1);
+  return safe_softmax(scores);
 }
 
 KeyValues Attention::project(const torch::Tensor& keys, int64_t first) const {
@@ -92,7 +92,7 @@ KeyValues Attention::project(const torch::Tensor& keys, int64_t first) const {
   torch::Tensor k = split_heads(key_->forward(keys), key_width());  // [B, G, S, Dk]
   if (key_norm_) k = key_norm_->forward(k);
   if (config_.rotary) k = config_.rotary->turn(k, first);
-  return {.keys = as_factor(k), .values = as_factor(split_heads(value_->forward(keys), value_width()))};
+  return {.keys = key_->factor(k), .values = value_->factor(split_heads(value_->forward(keys), value_width()))};
 }
 
 HeadContexts Attention::attend(const torch::Tensor& queries, const KeyValues& looked_at, const Visibility& visibility,
@@ -115,8 +115,8 @@ HeadContexts Attention::attend(const torch::Tensor& queries, const KeyValues& lo
   if (weights || (dropout > 0 && q.is_cpu())) {
     const torch::Tensor seen = explicit_weights(q, k, visibility.mask(extent, q.device()));  // [B, H, T, S]
     if (weights) heads.weights = seen;
-    const torch::Tensor kept = apply_dropout(seen, dropout, is_training());    // [B, H, T, S]
-    heads.context = at::matmul(as_factor(kept), v).to(queries.scalar_type());  // [B, H, T, Dv]
+    const torch::Tensor kept = apply_dropout(seen, dropout, is_training());         // [B, H, T, S]
+    heads.context = at::matmul(value_->factor(kept), v).to(queries.scalar_type());  // [B, H, T, Dv]
     return heads;
   }
   // The kernel has its own fast form of a causal pattern without padding; otherwise it is given a mask.
@@ -124,7 +124,7 @@ HeadContexts Attention::attend(const torch::Tensor& queries, const KeyValues& lo
   std::optional<torch::Tensor> mask;
   if (!is_causal)
     if (torch::Tensor seen = visibility.mask(extent, q.device()); seen.defined()) mask = std::move(seen);
-  heads.context = at::scaled_dot_product_attention(as_factor(q), k, v, mask, dropout, is_causal)
+  heads.context = at::scaled_dot_product_attention(query_->factor(q), k, v, mask, dropout, is_causal)
                       .to(queries.scalar_type());  // [B, H, T, Dv]
   return heads;
 }

@@ -35,6 +35,7 @@ struct AttentionConfig {
   bool bias = true, output_bias = true;       // of query, key and value; of the output projection
   std::optional<NormConfig> head_norm = {};   // of each query and key, over a head's width, before positions
   std::shared_ptr<const Rotary> rotary = {};  // null where positions are no matter of attention
+  SharedProducts products = {};
 };
 
 /// What a block's groups offer, ready for any number of queries: as factors of products (model/linear.h).

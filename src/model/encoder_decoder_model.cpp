@@ -57,7 +57,7 @@ EncoderDecoder::EncoderDecoder(const TransformerConfig& config, const HeadSet& r
     decoder_norm_ = register_module("decoder_norm", std::make_shared<Norm>(config.d_model, norm_config()));
   }
   if (const int64_t outputs = output_layer_size(config); outputs > 0)
-    head_ = register_module("head", std::make_shared<Projection>(config.d_model, outputs));
+    head_ = register_module("head", std::make_shared<Projection>(config.d_model, outputs, true, shared_products()));
   if (config.logits_bias)
     logits_bias_ = register_buffer("logits_bias", torch::zeros({config.written_tokens()}, blank_options()));
   remove_heads(removed);
@@ -122,7 +122,8 @@ void EncoderDecoder::finish(size_t block, const BlockHalf& half, const torch::Te
 torch::Tensor EncoderDecoder::logits(const torch::Tensor& x) const {
   const torch::Tensor states = decoder_norm_ ? decoder_norm_->forward(x) : x;  // [B, T, C]
   const torch::Tensor scores =
-      head_ ? head_->read_out(states) : linear_layer(states, target_embeddings().tokens(), {});  // [B, T, vocabulary]
+      head_ ? head_->read_out(states)
+            : linear_layer(states, target_embeddings().tokens(), {}, products().library);  // [B, T, vocabulary]
   return logits_bias_.defined() ? scores + logits_bias_ : scores;
 }
 

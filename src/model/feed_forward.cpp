@@ -10,7 +10,7 @@ torch::Tensor activate(const torch::Tensor& x, Activation activation) {
 
 FeedForward::FeedForward(const FeedForwardConfig& config) : activation_(config.activation) {
   const auto make = [&](const char* name, int64_t inputs, int64_t outputs) {
-    return register_module(name, std::make_shared<Projection>(inputs, outputs, config.bias));
+    return register_module(name, std::make_shared<Projection>(inputs, outputs, config.bias, config.products));
   };
   if (config.type == FeedForwardType::gated) gate_ = make("gate", config.d_model, config.d_ff);
   up_ = make("up", config.d_model, config.d_ff);

@@ -33,6 +33,7 @@ struct FeedForwardConfig {
   FeedForwardType type = FeedForwardType::plain;
   Activation activation = Activation::gelu;
   bool bias = true;
+  SharedProducts products = {};
 };
 
 class FeedForward : public torch::nn::Module {

@@ -1,17 +1,14 @@
 #include "model/linear.h"
 
-#include <ATen/core/dispatch/Dispatcher.h>
 #include <torch/csrc/autograd/custom_function.h>
 
 #include "core/error.h"
+#include "model/private_operators.h"
 
 namespace headprune {
 namespace {
 
 using Bias = std::optional<at::Tensor>;
-
-LinearLibrary library_in_use = LinearLibrary::blas;
-ComputeType type_in_use = ComputeType::float32;
 
 bool is_amd_with_avx512() {
 #if defined(__x86_64__) && defined(__GNUC__)
@@ -22,15 +19,6 @@ bool is_amd_with_avx512() {
 #endif
 }
 
-/// oneDNN's x W^T + b, which LibTorch offers to its compiler only. Any strides; not differentiable.
-torch::Tensor onednn_product(const torch::Tensor& x, const torch::Tensor& weight, const Bias& bias) {
-  using Signature = at::Tensor(const at::Tensor&, const at::Tensor&, const std::optional<at::Tensor>&, std::string_view,
-                               c10::List<std::optional<at::Scalar>>, std::optional<std::string_view>);
-  static const auto op =
-      c10::Dispatcher::singleton().findSchemaOrThrow("mkldnn::_linear_pointwise", "").typed<Signature>();
-  return op.call(x, weight, bias, /*attr=*/"none", c10::List<std::optional<at::Scalar>>(), /*algorithm=*/"");
-}
-
 class OnednnLinear : public torch::autograd::Function<OnednnLinear> {
  public:
   static torch::Tensor forward(torch::autograd::AutogradContext* context, const torch::Tensor& x,
@@ -38,7 +26,7 @@ class OnednnLinear : public torch::autograd::Function<OnednnLinear> {
     const torch::Tensor none;
     context->save_for_backward({weight.requires_grad() ? x : none, x.requires_grad() ? weight : none});
     context->saved_data["biased"] = bias.has_value();
-    return onednn_product(x, weight, bias);
+    return onednn_linear(x, weight, bias);
   }
 
   static torch::autograd::variable_list backward(torch::autograd::AutogradContext* context,
@@ -49,36 +37,29 @@ class OnednnLinear : public torch::autograd::Function<OnednnLinear> {
     if (context->needs_input_grad(0)) {
       std::vector<int64_t> shape = gradients[0].sizes().vec();
       shape.back() = saved[1].size(1);
-      x_gradient = onednn_product(y, saved[1].t(), std::nullopt).view(shape);  // [..., inputs]
+      x_gradient = onednn_linear(y, saved[1].t(), std::nullopt).view(shape);  // [..., inputs]
     }
     if (context->needs_input_grad(1))
-      weight_gradient = onednn_product(y.t(), saved[0].flatten(0, -2).t(), std::nullopt);  // [outputs, inputs]
+      weight_gradient = onednn_linear(y.t(), saved[0].flatten(0, -2).t(), std::nullopt);  // [outputs, inputs]
     if (context->saved_data["biased"].toBool() && context->needs_input_grad(2)) bias_gradient = y.sum(0);  // [outputs]
     return {x_gradient, weight_gradient, bias_gradient};
   }
 };
 
-bool served_by_onednn(const torch::Tensor& x, const torch::Tensor& weight) {
-  return library_in_use == LinearLibrary::onednn && x.scalar_type() == torch::kFloat32 &&
-         weight.scalar_type() == torch::kFloat32 && x.is_cpu() && x.dim() >= 2 && x.numel() > 0 && weight.numel() > 0;
+bool serves_onednn(const torch::Tensor& x, const torch::Tensor& weight) {
+  return x.scalar_type() == torch::kFloat32 && weight.scalar_type() == torch::kFloat32 && x.is_cpu() && x.dim() >= 2 &&
+         x.numel() > 0 && weight.numel() > 0;
 }
 
 }  // namespace
 
-LinearLibrary use_linear_library(LinearLibrary wanted) {
-  const bool has_onednn = at::globalContext().hasMKLDNN();
-  if (wanted == LinearLibrary::onednn && !has_onednn)
-    fail(ExitCode::usage, "runtime.linear is onednn, which this LibTorch is built without: use auto or blas");
-  if (wanted == LinearLibrary::automatic)
-    wanted = has_onednn && is_amd_with_avx512() ? LinearLibrary::onednn : LinearLibrary::blas;
-  return library_in_use = wanted;
+Products products_of(LinearLibrary library, ComputeType type) {
+  if (library == LinearLibrary::onednn && !has_onednn_linear())
+    fail(ExitCode::usage, "runtime.linear is onednn, which this LibTorch does not offer: use auto or blas");
+  if (library == LinearLibrary::automatic)
+    library = has_onednn_linear() && is_amd_with_avx512() ? LinearLibrary::onednn : LinearLibrary::blas;
+  return {.library = library, .type = type};
 }
-
-LinearLibrary linear_library() { return library_in_use; }
-
-void use_compute_type(ComputeType wanted) { type_in_use = wanted; }
-
-ComputeType compute_type() { return type_in_use; }
 
 bool has_bfloat16_products() {
 #if defined(__x86_64__)
@@ -88,17 +69,18 @@ bool has_bfloat16_products() {
 #endif
 }
 
-torch::Tensor as_factor(const torch::Tensor& x) {
-  return type_in_use == ComputeType::bfloat16 && x.scalar_type() == torch::kFloat32 ? x.to(torch::kBFloat16) : x;
+torch::Tensor as_factor(const torch::Tensor& x, ComputeType type) {
+  return type == ComputeType::bfloat16 && x.scalar_type() == torch::kFloat32 ? x.to(torch::kBFloat16) : x;
 }
 
-torch::Tensor linear_layer(const torch::Tensor& x, const torch::Tensor& weight, const torch::Tensor& bias) {
+torch::Tensor linear_layer(const torch::Tensor& x, const torch::Tensor& weight, const torch::Tensor& bias,
+                           LinearLibrary library) {
   const Bias shift = bias.defined() ? Bias(bias) : std::nullopt;
-  if (!served_by_onednn(x, weight)) return at::linear(x, weight, shift);
+  if (library != LinearLibrary::onednn || !serves_onednn(x, weight)) return at::linear(x, weight, shift);
   const bool differentiated =
       at::GradMode::is_enabled() && (x.requires_grad() || weight.requires_grad() || (shift && shift->requires_grad()));
   return differentiated ? OnednnLinear::apply(x.contiguous(), weight, shift)
-                        : onednn_product(x.contiguous(), weight, shift);
+                        : onednn_linear(x.contiguous(), weight, shift);
 }
 
 }  // namespace headprune

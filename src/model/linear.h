@@ -14,12 +14,6 @@ struct EnumNames<LinearLibrary> {
       {"auto", LinearLibrary::automatic}, {"blas", LinearLibrary::blas}, {"onednn", LinearLibrary::onednn}};
 };
 
-/// Says for the whole process which library linear_layer() uses, as the number of threads is said: once, before any
-/// tensor work. `automatic` goes by the kind of processor, not by a measurement, so that the same machine always takes
-/// the same. Gives what is used. Throws Error(usage) where onednn is asked for and this LibTorch has none.
-LinearLibrary use_linear_library(LinearLibrary wanted);
-LinearLibrary linear_library();
-
 /// What the factors of matrix products are rounded to: those of hidden layers, and of queries, keys and values.
 /// Weights, sums, softmax, losses, gradients of gates and what a model gives out stay float32 (mixed precision,
 /// Micikevicius et al. 2018, without its loss scaling, which bfloat16's range makes needless).
@@ -30,30 +24,27 @@ struct EnumNames<ComputeType> {
                                                                   {"bfloat16", ComputeType::bfloat16}};
 };
 
-/// For the whole process, said once before any tensor work.
-void use_compute_type(ComputeType wanted);
-ComputeType compute_type();
 /// Whether this processor multiplies bfloat16 itself; where not, it is slower than float32.
 bool has_bfloat16_products();
 
-/// Another type while it lives. Not while a model runs in another thread.
-class WithComputeType {
- public:
-  explicit WithComputeType(ComputeType wanted) : before_(compute_type()) { use_compute_type(wanted); }
-  ~WithComputeType() { use_compute_type(before_); }
-  WithComputeType(const WithComputeType&) = delete;
-  WithComputeType& operator=(const WithComputeType&) = delete;
+/// How a model multiplies: it travels with the model (TransformerModel::use()).
+struct Products {
+  LinearLibrary library = LinearLibrary::blas;  // not automatic
+  ComputeType type = ComputeType::float32;
 
- private:
-  ComputeType before_;
+  bool operator==(const Products&) const = default;
 };
+/// `automatic` becomes what is faster on this kind of processor; not by a measurement, so that the same machine always
+/// takes the same. Throws Error(usage) where onednn is asked for and this LibTorch has none.
+Products products_of(LinearLibrary library, ComputeType type);
 
-/// `x` as a factor of a product: rounded where that is asked for and `x` is float32, else itself.
-torch::Tensor as_factor(const torch::Tensor& x);
+/// `x` as a factor of a product: rounded where `type` says so and `x` is float32, else itself.
+torch::Tensor as_factor(const torch::Tensor& x, ComputeType type);
 
 /// x W^T + b: `x` [..., inputs], `weight` [outputs, inputs], `bias` [outputs] or undefined, to [..., outputs].
 /// Differentiable once; no gradient is computed, and nothing kept for one, that nobody needs. oneDNN serves float32 on
 /// the CPU; everything else is at::linear.
-torch::Tensor linear_layer(const torch::Tensor& x, const torch::Tensor& weight, const torch::Tensor& bias);
+torch::Tensor linear_layer(const torch::Tensor& x, const torch::Tensor& weight, const torch::Tensor& bias,
+                           LinearLibrary library);
 
 }  // namespace headprune

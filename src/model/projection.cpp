@@ -4,9 +4,15 @@
 
 namespace headprune {
 
-Projection::Projection(int64_t inputs, int64_t outputs, bool has_bias)
-    : weight(register_parameter("weight", torch::zeros({outputs, inputs}, blank_options()))) {
+Projection::Projection(int64_t inputs, int64_t outputs, bool has_bias, SharedProducts products)
+    : weight(register_parameter("weight", torch::zeros({outputs, inputs}, blank_options()))),
+      products_(std::move(products)) {
   if (has_bias) bias = register_parameter("bias", torch::zeros({outputs}, blank_options()));
+}
+
+torch::Tensor Projection::forward(const torch::Tensor& x) const {
+  return linear_layer(factor(x), factor(weight), bias.defined() ? factor(bias) : bias, products().library)
+      .to(x.scalar_type());
 }
 
 }  // namespace headprune

@@ -13,9 +13,11 @@ Transformer::Transformer(const TransformerConfig& config, const HeadSet& removed
   for (int64_t layer = 0; layer < config.layers; ++layer)
     blocks_.push_back(stack->register_module(std::to_string(layer), std::make_shared<Block>(layer_config(layer))));
   if (config.pooler != Pooler::none)
-    pooler_ = register_module("pooler", std::make_shared<Projection>(config.d_model, config.d_model));
+    pooler_ = register_module("pooler",
+                              std::make_shared<Projection>(config.d_model, config.d_model, true, shared_products()));
   if (const int64_t outputs = output_layer_size(config); outputs > 0)
-    head_ = register_module("head", std::make_shared<Projection>(config.d_model, outputs, config.head_bias));
+    head_ = register_module("head",
+                            std::make_shared<Projection>(config.d_model, outputs, config.head_bias, shared_products()));
   remove_heads(removed);
 }
 
@@ -62,7 +64,8 @@ torch::Tensor Transformer::read_out(const Stream& stream, const Batch& batch) co
   const torch::Tensor states = this->states(stream);  // [B, T, C]
   // What is read out is float32, whatever hidden layers compute with.
   if (!classifies())
-    return head_ ? head_->read_out(states) : linear_layer(states, embeddings_->tokens(), {});  // [B, T, vocabulary]
+    return head_ ? head_->read_out(states)
+                 : linear_layer(states, embeddings_->tokens(), {}, products().library);  // [B, T, vocabulary]
   torch::Tensor pooled;
   if (sizes().pooling == Pooling::cls) {
     pooled = states.select(1, 0);  // [B, C]

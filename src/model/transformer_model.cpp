@@ -147,6 +147,7 @@ std::shared_ptr<TransformerModel> TransformerModel::clone() const {
   }
   const auto constants = buffers(), copies = twin->buffers();
   for (size_t i = 0; i < constants.size(); ++i) torch::Tensor(copies[i]).set_data(constants[i].detach().clone());
+  twin->use(products());
   twin->origin_ = origin_;
   twin->labels_ = labels_;
   twin->train(is_training());
@@ -186,12 +187,14 @@ LayerConfig TransformerModel::layer_config(int64_t layer) const {
                                 .dropout = config_.dropout,
                                 .bias = config_.attention_bias,
                                 .output_bias = config_.attention_output_bias,
-                                .rotary = rotary_},
+                                .rotary = rotary_,
+                                .products = products_},
                   .feed_forward = {.d_model = config_.d_model,
                                    .d_ff = config_.d_ff,
                                    .type = config_.feed_forward,
                                    .activation = config_.activation,
-                                   .bias = config_.feed_forward_bias},
+                                   .bias = config_.feed_forward_bias,
+                                   .products = products_},
                   .norm = norm_config(),
                   .order = config_.norm,
                   .dropout = config_.dropout};

@@ -32,6 +32,9 @@ class TransformerModel : public Model {
   /// The intact model's sizes, also after heads went.
   const TransformerConfig& sizes() const { return config_; }
   HeadSet removed_heads() const;
+  /// How its layers multiply from now on; BLAS in float32 at first. Not while a pass runs.
+  void use(const Products& products) { *products_ = products; }
+  const Products& products() const { return *products_; }
   /// Tokens of the longest text that has positions.
   int64_t longest_text() const;
   /// For a model that came from a checkpoint of another tool: config() and tensors() keep to its layout.
@@ -66,6 +69,7 @@ class TransformerModel : public Model {
   EmbeddingConfig embedding_config(int64_t vocabulary_size) const;
   LayerConfig layer_config(int64_t layer) const;
   std::shared_ptr<const Pattern> pattern_of(const BlockId& block) const;
+  SharedProducts shared_products() const { return products_; }
   NormConfig norm_config() const { return {.type = config_.norm_type, .eps = config_.layer_norm_eps}; }
 
  private:
@@ -73,9 +77,25 @@ class TransformerModel : public Model {
 
   TransformerConfig config_;
   std::vector<size_t> order_;
-  std::shared_ptr<const Rotary> rotary_;  // shared by the layers; null without
+  std::shared_ptr<Products> products_ = std::make_shared<Products>();  // shared by the layers
+  std::shared_ptr<const Rotary> rotary_;                               // shared by the layers; null without
   std::shared_ptr<const HfOrigin> origin_;
   std::vector<std::string> labels_;
+};
+
+/// A model that multiplies otherwise while this lives.
+class WithProducts {
+ public:
+  WithProducts(TransformerModel& model, const Products& products) : model_(model), before_(model.products()) {
+    model.use(products);
+  }
+  ~WithProducts() { model_.use(before_); }
+  WithProducts(const WithProducts&) = delete;
+  WithProducts& operator=(const WithProducts&) = delete;
+
+ private:
+  TransformerModel& model_;
+  Products before_;
 };
 
 /// Parameters of an intact model of these sizes; none are made.

@@ -27,11 +27,12 @@ std::string blas_name() {
 
 }  // namespace
 
+Products products_of(const RuntimeSection& runtime) { return products_of(runtime.linear, runtime.dtype); }
+
 torch::Device configure_runtime(const RuntimeSection& runtime) {
   FLAGS_caffe2_use_fatal_for_enforce = false;  // a failed allocation is an exception, not the end of the process
   at::set_num_threads(static_cast<int>(runtime.threads.value_or(host_info().cores)));
-  use_linear_library(runtime.linear);
-  use_compute_type(runtime.dtype);
+  products_of(runtime);  // refuses what there is not
   if (runtime.dtype == ComputeType::bfloat16 && runtime.device == "cpu" && !has_bfloat16_products())
     log_warn("[run] runtime.dtype is bfloat16, which this processor does not have: it is slower than float32 here");
   at::globalContext().setDeterministicAlgorithms(runtime.deterministic, /*warn_only=*/false);
@@ -55,10 +56,10 @@ Json fingerprint(const Experiment& experiment, torch::Device device) {
   json["padding"] = "longest of the batch";
   json["device"] = device.str();
   json["device_name"] = device_name(device.str());
-  json["dtype"] = enum_name(compute_type());
+  json["dtype"] = enum_name(experiment.runtime.dtype);
   json["cpu_capability"] = at::get_cpu_capability();
   json["blas"] = blas_name();
-  json["linear"] = enum_name(linear_library());
+  json["linear"] = enum_name(products_of(experiment.runtime).library);
   json["blas_core"] = std::getenv("OPENBLAS_CORETYPE") ? std::getenv("OPENBLAS_CORETYPE") : "";
   json["torch"] = TORCH_VERSION;
   json["deterministic"] = experiment.runtime.deterministic;

@@ -10,6 +10,8 @@ namespace headprune {
 /// Sets threads, determinism and denormals for the process, once, before any tensor work. Throws Error(usage) when the
 /// device does not exist.
 torch::Device configure_runtime(const RuntimeSection& runtime);
+/// How models of the run multiply.
+Products products_of(const RuntimeSection& runtime);
 Json fingerprint(const Experiment& experiment, torch::Device device);
 
 }  // namespace headprune

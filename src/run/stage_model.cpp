@@ -2,6 +2,7 @@
 #include "core/log.h"
 #include "core/random.h"
 #include "model/folder.h"
+#include "run/fingerprint.h"
 #include "run/plan.h"
 #include "run/save_model.h"
 #include "run/stages.h"
@@ -92,6 +93,7 @@ Passes model_stage(SeedRun& run) {
   input.seed = stream_seed(static_cast<uint64_t>(run.seed), "init");
   input.device = workspace.device;
   std::shared_ptr<TransformerModel> model = family->build(input);
+  model->use(products_of(workspace.experiment.runtime));
   Passes passes;
   if (!workspace.experiment.train) {
     workspace.journal.model({run.seed, 0, family->load_path()->string(), ""});

@@ -56,9 +56,10 @@ std::vector<PointResult> chosen_points(const Record& record, const SeedRun& run)
 /// max |masked - removed| over every logit of the report split in float32, and the tolerance for logits of this size.
 /// Where that is exceeded, sums in another order may be all that differs in a deep model: the worst batch decides in
 /// float64.
-SurgeryResult compare_forms(const SeedRun& run, Model& removed, const PointResult& point) {
+SurgeryResult compare_forms(const SeedRun& run, TransformerModel& removed, const PointResult& point) {
   const torch::NoGradGuard no_grad;
-  const WithComputeType exact(ComputeType::float32);
+  const Products in_float32{.library = run.model().products().library, .type = ComputeType::float32};
+  const WithProducts exact(run.model(), in_float32), exact_too(removed, in_float32);
   double difference = 0, largest = 1;
   bool finite = true;
   const Batch* worst = nullptr;
@@ -175,7 +176,7 @@ Passes surgery_stage(SeedRun& run) {
                             "no sweep is about the weights that the run ends with: no heads were removed for "
                             "real and nothing was timed"});
   for (const PointResult& point : points) {
-    const auto removed = run.model().copy();
+    const auto removed = run.model().clone();
     removed->remove_heads(point.removed);
     removed->eval();
     if (!record.surgery.contains(point.point) || record.surgery_again.contains(point.point)) {

@@ -1,6 +1,5 @@
 #include "train/optimizer.h"
 
-#include <ATen/ops/_fused_adamw.h>
 #include <torch/nn/utils/clip_grad.h>
 
 #include <cmath>
@@ -10,6 +9,7 @@
 #include <vector>
 
 #include "core/error.h"
+#include "model/private_operators.h"
 
 namespace headprune {
 namespace {
@@ -92,7 +92,16 @@ void Optimizer::step(double learning_rate) {
   const torch::NoGradGuard no_grad;
   const TrainOptions& options = impl_->options;
   for (auto& group : impl_->groups) {
-    std::vector<torch::Tensor> parameters, gradients, exp_avgs, exp_avg_sqs, steps;
+    AdamWStep update{.parameters = {},
+                     .gradients = {},
+                     .exp_avgs = {},
+                     .exp_avg_sqs = {},
+                     .steps = {},
+                     .learning_rate = learning_rate * group.rate_factor,
+                     .beta1 = options.adam_beta1,
+                     .beta2 = options.adam_beta2,
+                     .weight_decay = group.weight_decay,
+                     .epsilon = options.adam_epsilon};
     for (auto& one : group.members) {
       if (!one.parameter.grad().defined()) continue;
       if (!one.step.defined()) {
@@ -101,16 +110,13 @@ void Optimizer::step(double learning_rate) {
         one.step = torch::zeros({}, one.parameter.options().dtype(torch::kFloat32).requires_grad(false));
       }
       one.step.add_(1);
-      parameters.push_back(one.parameter);
-      gradients.push_back(one.parameter.grad());
-      exp_avgs.push_back(one.exp_avg);
-      exp_avg_sqs.push_back(one.exp_avg_sq);
-      steps.push_back(one.step);
+      update.parameters.push_back(one.parameter);
+      update.gradients.push_back(one.parameter.grad());
+      update.exp_avgs.push_back(one.exp_avg);
+      update.exp_avg_sqs.push_back(one.exp_avg_sq);
+      update.steps.push_back(one.step);
     }
-    if (parameters.empty()) continue;
-    at::_fused_adamw_(parameters, gradients, exp_avgs, exp_avg_sqs, /*max_exp_avg_sqs=*/{}, steps,
-                      learning_rate * group.rate_factor, options.adam_beta1, options.adam_beta2, group.weight_decay,
-                      options.adam_epsilon, /*amsgrad=*/false, /*maximize=*/false);
+    if (!update.parameters.empty()) adamw_step(update);
   }
 }
 

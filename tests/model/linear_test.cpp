@@ -1,21 +1,14 @@
 #include "model/linear.h"
 
+#include <limits>
+
+#include "model/private_operators.h"
 #include "model/support.h"
 
 namespace headprune {
 namespace {
 
 using namespace testing;
-
-/// The library of a test, and the one before again after it.
-class WithLibrary {
- public:
-  explicit WithLibrary(LinearLibrary library) : before_(linear_library()) { use_linear_library(library); }
-  ~WithLibrary() { use_linear_library(before_); }
-
- private:
-  LinearLibrary before_;
-};
 
 torch::Tensor float_tensor(const std::vector<int64_t>& shape, uint64_t seed) {
   return random_tensor(shape, seed).to(torch::kFloat32);
@@ -46,8 +39,7 @@ TEST_CASE("both libraries give the same product and gradients, and only those th
           if ((wanted & bit) != 0 && tensor->defined()) leaves.push_back(tensor->requires_grad_());
         std::vector<std::vector<torch::Tensor>> found;
         for (const LinearLibrary library : {LinearLibrary::blas, LinearLibrary::onednn}) {
-          const WithLibrary with(library);
-          const torch::Tensor y = linear_layer(x, weight, bias);
+          const torch::Tensor y = linear_layer(x, weight, bias, library);
           CHECK(y.requires_grad() == !leaves.empty());
           found.push_back({y.detach()});
           if (leaves.empty()) continue;
@@ -74,7 +66,7 @@ TEST_CASE("a model gives the same logits and gradients with either library", "[m
     batch.present = torch::ones({2, 3}, torch::kBool);
     std::vector<std::vector<torch::Tensor>> found;
     for (const LinearLibrary library : {LinearLibrary::blas, LinearLibrary::onednn}) {
-      const WithLibrary with(library);
+      model->use({.library = library});
       const torch::Tensor values = model->forward(batch).values;
       found.push_back({values.detach()});
       for (const torch::Tensor& gradient : torch::autograd::grad({values.tanh().sum()}, model->parameters()))
@@ -88,15 +80,17 @@ torch::Tensor rounded(const torch::Tensor& x) { return x.to(torch::kBFloat16).to
 
 TEST_CASE("bfloat16 rounds the factors of float32 products, and nothing else", "[model][bfloat16]") {
   const torch::Tensor x = float_tensor({40, 24}, 1);
-  CHECK(as_factor(x).is_same(x));
-  Projection projection(24, 7);
+  CHECK(as_factor(x, ComputeType::float32).is_same(x));
+  const auto products = std::make_shared<Products>();
+  Projection projection(24, 7, true, products);
   disturb(projection, 2);
   const torch::Tensor exact = projection.forward(x);  // [40, 7]
-  const WithComputeType with(ComputeType::bfloat16);
-  CHECK(as_factor(x).scalar_type() == torch::kBFloat16);
-  CHECK(as_factor(x.to(torch::kFloat64)).scalar_type() == torch::kFloat64);
-  CHECK(as_factor(x.to(torch::kInt64)).scalar_type() == torch::kInt64);
-  CHECK_FALSE(as_factor({}).defined());
+  constexpr ComputeType kHalf = ComputeType::bfloat16;
+  CHECK(as_factor(x, kHalf).scalar_type() == torch::kBFloat16);
+  CHECK(as_factor(x.to(torch::kFloat64), kHalf).scalar_type() == torch::kFloat64);
+  CHECK(as_factor(x.to(torch::kInt64), kHalf).scalar_type() == torch::kInt64);
+  CHECK_FALSE(as_factor({}, kHalf).defined());
+  products->type = kHalf;
 
   const torch::Tensor found = projection.forward(x);
   REQUIRE(found.scalar_type() == torch::kFloat32);
@@ -135,7 +129,7 @@ TEST_CASE("a model in bfloat16 stays near float32: logits, both attention paths,
       return found;
     };
     const auto exact = pass(false);
-    const WithComputeType with(ComputeType::bfloat16);
+    const WithProducts with(model, {.type = ComputeType::bfloat16});
     const auto fused = pass(false), explicitly = pass(true);
     CHECK_FALSE(fused[0].equal(exact[0]));
     CHECK_FALSE(fused[0].equal(rounded(fused[0])));  // what is read out keeps its digits
@@ -149,6 +143,60 @@ TEST_CASE("a model in bfloat16 stays near float32: logits, both attention paths,
     }
     CHECK(std::sqrt(difference / size) < 0.05);
   }
+}
+
+TEST_CASE("how a model multiplies is its own, and its copies'", "[model]") {
+  const auto model = small_model(small_config(Kind::encoder));
+  const auto other = small_model(small_config(Kind::encoder));
+  const Batch batch = batch_of({{1, 2, 3, 4}, {5, 6}});
+  const torch::NoGradGuard no_gradients;
+  const torch::Tensor exact = model->forward(batch).values;
+  model->use({.type = ComputeType::bfloat16});
+  const torch::Tensor rough = model->forward(batch).values;
+  CHECK_FALSE(rough.equal(exact));
+  CHECK(other->forward(batch).values.equal(exact));
+  CHECK(model->clone()->forward(batch).values.equal(rough));
+  {
+    const WithProducts with(*model, {});
+    CHECK(model->forward(batch).values.equal(exact));
+  }
+  CHECK(model->forward(batch).values.equal(rough));
+}
+
+TEST_CASE("operators that LibTorch does not document do what the documented ones do", "[model]") {
+  torch::Tensor scores = random_tensor({3, 4, 5}, 1);
+  scores.index_put_({1, 2}, -std::numeric_limits<double>::infinity());
+  scores.index_put_({0, 0, 1}, -std::numeric_limits<double>::infinity());
+  CHECK(max_difference(safe_softmax(scores), documented::safe_softmax(scores)) < 1e-15);
+  CHECK(documented::safe_softmax(scores)[1][2].eq(0).all().item<bool>());
+
+  const auto step_of = [](uint64_t seed) {
+    AdamWStep step{.parameters = {random_tensor({4, 3}, seed), random_tensor({3}, seed + 1)},
+                   .gradients = {random_tensor({4, 3}, seed + 2), random_tensor({3}, seed + 3)},
+                   .exp_avgs = {random_tensor({4, 3}, seed + 4), random_tensor({3}, seed + 5)},
+                   .exp_avg_sqs = {random_tensor({4, 3}, seed + 6).abs(), random_tensor({3}, seed + 7).abs()},
+                   .steps = {torch::tensor(3.f), torch::tensor(1.f)},
+                   .learning_rate = 0.01,
+                   .beta1 = 0.9,
+                   .beta2 = 0.95,
+                   .weight_decay = 0.1,
+                   .epsilon = 1e-6};
+    return step;
+  };
+  AdamWStep fast = step_of(10), plain = step_of(10);
+  const torch::Tensor before = fast.parameters[0].clone();
+  adamw_step(fast);
+  documented::adamw_step(plain);
+  CHECK(max_difference(fast.parameters[0], before) > 1e-3);
+  for (size_t i = 0; i < 2; ++i) {
+    CHECK(max_difference(fast.parameters[i], plain.parameters[i]) < 1e-12);
+    CHECK(max_difference(fast.exp_avgs[i], plain.exp_avgs[i]) < 1e-12);
+    CHECK(max_difference(fast.exp_avg_sqs[i], plain.exp_avg_sqs[i]) < 1e-12);
+  }
+
+  if (!has_onednn_linear()) return;
+  const torch::Tensor x = float_tensor({6, 5}, 1), weight = float_tensor({3, 5}, 2), bias = float_tensor({3}, 3);
+  CHECK(max_difference(onednn_linear(x, weight, bias), at::linear(x, weight, bias)) < 1e-5);
 }
 
 }  // namespace

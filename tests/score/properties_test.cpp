@@ -129,7 +129,7 @@ TEST_CASE("a score in bfloat16 stays near that in float32", "[score][bfloat16]")
     for (const Definition& definition : definitions()) {
       CAPTURE(to_string(kind), definition.yaml);
       const Importance exact = score(definition.yaml, subject);
-      const WithComputeType with(ComputeType::bfloat16);
+      const WithProducts with(*subject.model, {.type = ComputeType::bfloat16});
       const Importance near = score(definition.yaml, subject);
       CHECK(relative_difference(near.values, exact.values) < 0.1);
       if (definition.looks_at_model) CHECK_FALSE(same_bytes(near.values, exact.values));
