@@ -4,7 +4,6 @@
 // heads and relations some look well by chance. Two controls: the same head with the rows of each sentence permuted,
 // and the best head, found the same way, of a model of the same shape with random weights.
 #include <algorithm>
-#include <map>
 #include <numeric>
 
 #include "analysis/shares.h"
@@ -15,50 +14,6 @@
 
 namespace headprune {
 namespace {
-
-/// From which word to which: the one that asks, and the one that it should find.
-struct Instance {
-  int64_t sentence = 0;  // in its batch
-  int64_t asks = 0, wanted = 0;
-  int64_t kind = 0;  // of Kinds
-};
-
-/// Relations by direction: "nsubj to head" is kind 2 r, "nsubj to dependent" 2 r + 1.
-class Kinds {
- public:
-  Kinds(const Treebank& treebank, int64_t least) {
-    std::map<std::string, int64_t> counts;
-    for (const TreebankSentence& sentence : treebank.sentences)
-      for (size_t w = 0; w < sentence.words.size(); ++w)
-        if (usable(sentence, w)) ++counts[sentence.words[w].relation];
-    for (const auto& [relation, count] : counts)
-      if (count >= least) relations_.push_back(relation);
-  }
-  int64_t count() const { return 2 * std::ssize(relations_); }
-  const std::string& relation(int64_t kind) const { return relations_[static_cast<size_t>(kind / 2)]; }
-  static const char* direction(int64_t kind) { return kind % 2 == 0 ? "to head" : "to dependent"; }
-
-  std::vector<Instance> instances(const std::vector<const TreebankSentence*>& sentences) const {
-    std::vector<Instance> found;
-    for (size_t s = 0; s < sentences.size(); ++s)
-      for (size_t w = 0; w < sentences[s]->words.size(); ++w) {
-        const SyntaxWord& word = sentences[s]->words[w];
-        const auto relation = std::lower_bound(relations_.begin(), relations_.end(), word.relation);
-        if (!usable(*sentences[s], w) || relation == relations_.end() || *relation != word.relation) continue;
-        const int64_t kind = 2 * (relation - relations_.begin()), dependent = static_cast<int64_t>(w);
-        found.push_back({static_cast<int64_t>(s), dependent, word.head, kind});
-        found.push_back({static_cast<int64_t>(s), word.head, dependent, kind + 1});
-      }
-    return found;
-  }
-
- private:
-  static bool usable(const TreebankSentence& sentence, size_t word) {
-    const int64_t head = sentence.words[word].head;
-    return head >= 0 && !sentence.pieces[word].empty() && !sentence.pieces[static_cast<size_t>(head)].empty();
-  }
-  std::vector<std::string> relations_;
-};
 
 /// Of one half of the sentences: hits of heads by kind, as RatioSums over [K H], and of fixed offsets, [K offsets].
 struct HalfSums {
@@ -180,13 +135,14 @@ class Syntactic::Collect final : public Analysis::Pass {
                : 0;
   }
   Best best(int64_t kind, size_t half) const;
+  double to_beat(size_t block, int64_t kind, int64_t head, size_t half) const;
   ShareFact measured(const RatioSums& sums, int64_t kind, int64_t place, size_t half) const;
   AnalysisTable table(const std::optional<AnalysisResult>& random) const;
 
   const Options& options_;
   AnalysisInput input_;
   Treebank treebank_;
-  Kinds kinds_;
+  Relations kinds_;
   Blocks blocks_;
   std::vector<std::vector<HalfSums>> sums_;  // by block, then half
 };
@@ -276,6 +232,13 @@ Syntactic::Collect::Best Syntactic::Collect::best(int64_t kind, size_t half) con
   return best;
 }
 
+/// What a head has to beat: the best offset, and itself with the rows permuted, by which it finds what it looks at from
+/// anywhere.
+double Syntactic::Collect::to_beat(size_t block, int64_t kind, int64_t head, size_t half) const {
+  const double permuted = sums_[block][half].permuted.ratio().view({kinds_.count(), -1})[kind][head].item<double>();
+  return std::max(permuted, offsets_accuracy(half)[kind].max().item<double>());
+}
+
 ShareFact Syntactic::Collect::measured(const RatioSums& sums, int64_t kind, int64_t place, size_t half) const {
   const auto at = [&](const torch::Tensor& all) { return all.view({kinds_.count(), -1})[kind][place].item<double>(); };
   return {.value = at(sums.ratio()),
@@ -299,7 +262,7 @@ AnalysisTable Syntactic::Collect::table(const std::optional<AnalysisResult>& ran
     const int64_t offset = offsets_accuracy(0)[kind].argmax().item<int64_t>();
     const HeadId head{blocks_[found.block].id, blocks_[found.block].heads[static_cast<size_t>(found.head)]};
     std::vector<Json> row = {kinds_.relation(kind),
-                             Kinds::direction(kind),
+                             Relations::direction(kind),
                              to_string(head),
                              accuracy.value,
                              estimate.ci95 ? Json((*estimate.ci95)[0]) : Json(),
@@ -348,13 +311,15 @@ AnalysisResult Syntactic::Collect::finish() {
                                                              sums_.front()[1].sentences[kind].item<double>())
                                       : 0);
       for (int64_t h = 0; known && h < blocks_[b].count(); ++h) {
-        const ShareFact first = measured(sums_[b][0].hits, kind, h, 0), second = measured(sums_[b][1].hits, kind, h, 1);
-        if (first.value < *first.baseline + options_.margin || second.value < *second.baseline + options_.margin)
+        const ShareFact first = measured(sums_[b][0].hits, kind, h, 0);
+        ShareFact second = measured(sums_[b][1].hits, kind, h, 1);
+        second.baseline = to_beat(b, kind, h, 1);
+        if (first.value < to_beat(b, kind, h, 0) + options_.margin || second.value < *second.baseline + options_.margin)
           continue;
         result.roles.push_back({.block = b,
                                 .position = h,
                                 .role = "syntactic",
-                                .detail = kinds_.relation(kind) + " " + Kinds::direction(kind),
+                                .detail = kinds_.relation(kind) + " " + Relations::direction(kind),
                                 .column = column.name,
                                 .evidence = second});
       }

@@ -1,6 +1,7 @@
 #include "analysis/treebank.h"
 
 #include <algorithm>
+#include <map>
 
 #include "core/error.h"
 #include "core/text.h"
@@ -82,6 +83,38 @@ torch::Tensor word_attention(const torch::Tensor& weights, const std::vector<con
   sums = sums.to(weights.options());
   const torch::Tensor to_words = weights.matmul(sums.transpose(2, 3));  // [B, H, T, W]
   return means.to(weights.options()).matmul(to_words);                  // [B, H, W, W]
+}
+
+namespace {
+
+bool usable(const TreebankSentence& sentence, size_t word) {
+  const int64_t head = sentence.words[word].head;
+  return head >= 0 && !sentence.pieces[word].empty() && !sentence.pieces[static_cast<size_t>(head)].empty();
+}
+
+}  // namespace
+
+Relations::Relations(const Treebank& treebank, int64_t least) {
+  std::map<std::string, int64_t> counts;
+  for (const TreebankSentence& sentence : treebank.sentences)
+    for (size_t w = 0; w < sentence.words.size(); ++w)
+      if (usable(sentence, w)) ++counts[sentence.words[w].relation];
+  for (const auto& [relation, count] : counts)
+    if (count >= least) relations_.push_back(relation);
+}
+
+std::vector<Instance> Relations::instances(const std::vector<const TreebankSentence*>& sentences) const {
+  std::vector<Instance> found;
+  for (size_t s = 0; s < sentences.size(); ++s)
+    for (size_t w = 0; w < sentences[s]->words.size(); ++w) {
+      const SyntaxWord& word = sentences[s]->words[w];
+      const auto relation = std::lower_bound(relations_.begin(), relations_.end(), word.relation);
+      if (!usable(*sentences[s], w) || relation == relations_.end() || *relation != word.relation) continue;
+      const int64_t kind = 2 * (relation - relations_.begin()), dependent = static_cast<int64_t>(w);
+      found.push_back({static_cast<int64_t>(s), dependent, word.head, kind});
+      found.push_back({static_cast<int64_t>(s), word.head, dependent, kind + 1});
+    }
+  return found;
 }
 
 }  // namespace headprune

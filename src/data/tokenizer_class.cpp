@@ -46,14 +46,15 @@ const std::vector<TokenizerClass>& classes() {
   return all;
 }
 
-/// The class that AutoTokenizer takes for a model; "" where this program has no such model.
+/// The class that AutoTokenizer takes for a model, one of classes() or not; "" where this program has no such model.
 std::string class_of_model(const std::string& model_type) {
   for (const auto& [type, name] :
        {std::pair("bert", "BertTokenizer"), std::pair("distilbert", "DistilBertTokenizer"),
         std::pair("electra", "ElectraTokenizer"), std::pair("mobilebert", "MobileBertTokenizer"),
         std::pair("roberta", "RobertaTokenizer"), std::pair("gpt2", "GPT2Tokenizer"),
         std::pair("qwen2", "Qwen2Tokenizer"), std::pair("qwen3", "Qwen2Tokenizer"),
-        std::pair("marian", "MarianTokenizer")})
+        std::pair("marian", "MarianTokenizer"), std::pair("llama", "LlamaTokenizer"),
+        std::pair("mistral", "LlamaTokenizer")})
     if (model_type == type) return name;
   return "";
 }

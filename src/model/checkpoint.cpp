@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "core/error.h"
-#include "core/log.h"
 #include "core/text.h"
 
 namespace headprune {
@@ -97,14 +96,21 @@ void check_state(const Model& model, const NamedTensors& tensors, const std::str
          join_some(problems, "; ", 5));
 }
 
+void require_finite(const NamedTensors& tensors, const std::string& where) {
+  for (const auto& [name, tensor] : tensors)
+    if (tensor.is_floating_point() && !tensor.isfinite().all().item<bool>())
+      fail(ExitCode::run_failed,
+           "{}: tensor {} holds values that are not finite; the training that wrote it has diverged, or the file is "
+           "damaged: take an earlier checkpoint",
+           where, name);
+}
+
 void load_state(Model& model, const NamedTensors& tensors, const std::string& where) {
   check_state(model, tensors, where);
   NamedTensors targets = state(model);
   const torch::NoGradGuard no_grad;
   for (auto& [name, target] : targets) {
     const torch::Tensor& source = tensors.at(name);
-    if (source.is_floating_point() && !source.isfinite().all().item<bool>())
-      log_warn("[model] {}: tensor {} holds values that are not finite", where, name);
     target.copy_(source);
   }
 }

@@ -26,10 +26,12 @@ std::string tensors_file(const NamedTensors& tensors, const std::map<std::string
 NamedTensors state(const Model& model);
 /// What keeps `found` from being copied into tensors of the names and shapes of `wanted`, one sentence part each.
 std::vector<std::string> tensor_problems(const NamedTensors& wanted, const NamedTensors& found);
+/// Throws Error(run_failed) naming a tensor with a value that is not finite. Attention hides it: a head of NaN comes
+/// out as 0, and what follows is a plausible number.
+void require_finite(const NamedTensors& tensors, const std::string& where);
 /// Throws Error(run_failed) listing names and shapes where `tensors` are not those of the model.
 void check_state(const Model& model, const NamedTensors& tensors, const std::string& where);
 /// Copies values into the model. Missing, unexpected or misshapen tensors: Error(run_failed) listing names and shapes.
-/// Non-finite values: a warning with the tensor's name.
 void load_state(Model& model, const NamedTensors& tensors, const std::string& where);
 
 /// Writes config.json, model.safetensors and, when given, the tokenizer's files into `folder` (not committed).

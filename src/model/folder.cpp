@@ -235,7 +235,9 @@ NamedTensors as_ours(const ModelFolder& folder, const TransformerModel& model, N
 }  // namespace
 
 void load_weights(const ModelFolder& folder, TransformerModel& model, bool new_task_head) {
-  load_state(model, as_ours(folder, model, read_weights(folder.path), new_task_head), folder.path.string());
+  const NamedTensors tensors = as_ours(folder, model, read_weights(folder.path), new_task_head);
+  require_finite(tensors, folder.path.string());
+  load_state(model, tensors, folder.path.string());
 }
 
 namespace {

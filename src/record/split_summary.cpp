@@ -80,7 +80,8 @@ SplitSummary SplitSummary::from_json(const Json& json) {
 }
 
 std::string SplitSummary::text() const {
-  std::string line = fmt::format("{} ({} part): {} examples", join(roles, ", "), part, examples);
+  std::string line =
+      fmt::format("{} ({} part): {} {}", join(roles, ", "), part, examples, examples == 1 ? "example" : "examples");
   if (examples < original) line += fmt::format(" of its {}", original);
   if (!labels.empty()) {
     std::vector<std::string> counts;

@@ -24,8 +24,8 @@ struct AgreementRow {
   int64_t n = 0;  // heads
 };
 
-/// A method's agreement with itself is the ceiling of what it can have with another: over halves of the score split,
-/// each of which ranks by half of the examples, and over seeds.
+/// A method's agreement with itself says how stable its ranking is: over halves of the score split, each of which ranks
+/// by half of the examples, and over seeds.
 /// Scores of the intact model, random controls left out: their agreement with anything is chance by construction.
 /// Methods are compared pairwise within a seed, a method with itself between seeds that were trained on from one model
 /// (else a head's id means nothing in another seed); over all heads and per block.

@@ -117,7 +117,7 @@ void add_to_mean(std::optional<double>& mean, const std::optional<double>& value
 
 std::vector<RankingAgreement> rankings_of(const ComparedRun& a, const ComparedRun& b, size_t run) {
   std::map<std::string, RankingAgreement> methods;
-  std::map<std::string, int64_t> with_ceiling;
+  std::map<std::string, int64_t> with_own;
   for (const auto& [key, score] : a.record.scores) {
     if (!key.sweep.empty() || key.draw != 0 || is_random(a.record, key.method)) continue;
     const auto other = b.record.scores.find(key);
@@ -134,11 +134,11 @@ std::vector<RankingAgreement> rankings_of(const ComparedRun& a, const ComparedRu
     add_to_mean(ranking.kendall, kendall_tau_b(x, y), ranking.seeds);
     add_to_mean(ranking.topk, topk_jaccard(x, y, ranking.k), ranking.seeds);
     const std::optional<double> own = own_agreement(a, key), others = own_agreement(b, key);
-    if (own && others) add_to_mean(ranking.ceiling, std::min(*own, *others), ++with_ceiling[key.method]);
+    if (own && others) add_to_mean(ranking.lower_own, std::min(*own, *others), ++with_own[key.method]);
   }
   std::vector<RankingAgreement> list;
   for (auto& [method, ranking] : methods) {
-    if (with_ceiling[method] != ranking.seeds) ranking.ceiling.reset();  // of other seeds than the agreement
+    if (with_own[method] != ranking.seeds) ranking.lower_own.reset();  // of other seeds than the agreement
     list.push_back(std::move(ranking));
   }
   return list;
@@ -149,10 +149,11 @@ void set_q(std::vector<CompareRow>& rows, size_t run) {
   TestFamily tests;
   for (CompareRow& row : rows) {
     if (!row.changes[run] || !row.changes[run]->p) continue;
-    const double p = *row.changes[run]->p;
     // The unpruned model stands in every curve, and equal masks in several: one comparison, counted once.
-    tests.add(p, row.q[run],
-              fmt::format("{} {} {} {}", metric_of_key(row.key), row.values[0]->value, row.values[run]->value, p));
+    const std::string &first = row.values[0]->of, &second = row.values[run]->of;
+    const bool of_masks = !first.empty() && !second.empty();
+    tests.add(*row.changes[run]->p, row.q[run],
+              of_masks ? fmt::format("{}: {} and {}", metric_of_key(row.key), first, second) : "");
   }
   tests.correct();
 }

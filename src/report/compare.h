@@ -40,9 +40,9 @@ struct RankingAgreement {
   std::string method;
   size_t run = 0;                                 // against the first
   std::optional<double> spearman, kendall, topk;  // mean over the seeds that both have
-  /// What spearman could have been at most: the lower of how far either run's ranking agrees with itself on two halves
-  /// of its examples, mean over the same seeds. Absent where a seed lacks it.
-  std::optional<double> ceiling;
+  /// Spearman's rho: the lower of how far either run's ranking agrees with itself on two halves of its examples, mean
+  /// over the same seeds. Absent where a seed lacks it.
+  std::optional<double> lower_own;
   int64_t k = 0, heads = 0, seeds = 0;
 };
 

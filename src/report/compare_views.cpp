@@ -137,20 +137,20 @@ void add_metrics(std::vector<DocBlock>& blocks, const RunComparison& comparison,
 void add_rankings(std::vector<DocBlock>& blocks, const RunComparison& comparison) {
   if (comparison.rankings.empty()) return;
   blocks.push_back(heading_block("Rank agreement of the scores"));
-  TextRows rows = {{"method", "runs", "Spearman's rho", "ceiling of rho", "Kendall's tau-b",
+  TextRows rows = {{"method", "runs", "Spearman's rho", "lower own rho", "Kendall's tau-b",
                     "same half of the heads (Jaccard)", "heads", "seeds"}};
   const auto cell = [](const std::optional<double>& value) {
     return value ? fmt::format("{:.3f}", *value) : "undefined";
   };
   for (const RankingAgreement& ranking : comparison.rankings)
     rows.push_back({ranking.method, "A, " + run_letter(ranking.run), cell(ranking.spearman),
-                    ranking.ceiling ? cell(ranking.ceiling) : "-", cell(ranking.kendall), cell(ranking.topk),
+                    ranking.lower_own ? cell(ranking.lower_own) : "-", cell(ranking.kendall), cell(ranking.topk),
                     std::to_string(ranking.heads), std::to_string(ranking.seeds)});
   blocks.push_back(table_block(std::move(rows), 2));
   blocks.push_back(
-      paragraph_block("Means over the seeds that both runs have. Ceiling: the lower of how far either run's ranking "
-                      "agrees with itself on two halves of its examples; a rho near it says no more than that both are "
-                      "as stable as they are."));
+      paragraph_block("Means over the seeds that both runs have. Lower own rho: the lower of how far either run's "
+                      "ranking agrees with itself on two halves of its examples: where that is low, a low agreement "
+                      "says little. Rankings by the same examples share their noise and can agree better than that."));
 }
 
 Json change_json_of(const std::optional<Difference>& change, const std::optional<double>& q) {
@@ -208,7 +208,7 @@ Json comparison_json(const RunComparison& comparison) {
     json["rankings"].push_back({{"method", one.method},
                                 {"run", one.run},
                                 {"spearman", number(one.spearman)},
-                                {"ceiling", number(one.ceiling)},
+                                {"lower_own", number(one.lower_own)},
                                 {"kendall_tau_b", number(one.kendall)},
                                 {"topk_jaccard", number(one.topk)},
                                 {"k", one.k},

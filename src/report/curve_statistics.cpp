@@ -78,7 +78,7 @@ std::vector<CurveStatistics> curve_statistics(const Record& record, const Sweep&
   for (const auto* list : {&sweep.curves, &sweep.controls}) {
     for (const CurveGroup& curve : *list) {
       CurveStatistics statistics;
-      statistics.method = curve.method;
+      statistics.method = curve.name();
       statistics.one_order = one_random_order(record, curve);
       const std::vector<AreaSummary> areas = curve_areas(record, curve);
       if (const AreaSummary* area = area_of(areas, metric)) {

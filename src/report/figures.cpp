@@ -42,7 +42,7 @@ Svg curve_panel(const Record& record, const Sweep& sweep, const std::string& met
   chart.x_label = "heads removed (%)";
   chart.x_range = {0, 100};  // so that sweeps and runs can be laid side by side
   set_limits(chart, metric_info(record, metric));
-  for (const CurveGroup& curve : sweep.curves) chart.series.push_back(line_of(curve.method, curve.points, metric));
+  for (const CurveGroup& curve : sweep.curves) chart.series.push_back(line_of(curve.name(), curve.points, metric));
   if (!sweep.controls.empty()) add_band(chart, sweep.controls.front(), metric);
   set_level(chart, base_metric(record, metric, sweep.any().at_step));
   return draw_line_chart(chart);

@@ -230,24 +230,33 @@ std::vector<int64_t> recorded_steps(const Record& record) {
 std::vector<CurveGroup> curve_groups(const Record& record) {
   const std::vector<std::string> methods = method_order(record);
   const std::vector<std::string> sweeps = record.facts ? record.facts->sweeps : std::vector<std::string>();
-  using Key = std::tuple<Place, Place, std::string, std::string, std::string, std::optional<int64_t>>;
+  using Seed = std::optional<int64_t>;
+  using Key = std::tuple<Place, Place, std::string, std::string, std::string, std::optional<int64_t>, Seed>;
+  const bool shared = heads_shared_by_seeds(record);
   std::map<Key, std::map<int64_t, PointGroup>> found;
   for (const auto& [id, point] : record.points) {
     const PointSpec& spec = point.spec;
     if (spec.sweep.empty() || !spec.name.empty() || spec.control_steps) continue;
-    const Key key{
-        place_of(sweeps, spec.sweep), place_of(methods, spec.method), spec.rule, point.scope, spec.kind, spec.at_step};
+    const Seed seed = spec.method.empty() && !shared ? Seed(spec.seed) : std::nullopt;
+    const Key key{place_of(sweeps, spec.sweep),
+                  place_of(methods, spec.method),
+                  spec.rule,
+                  point.scope,
+                  spec.kind,
+                  spec.at_step,
+                  seed};
     found[key][spec.heads_removed].members.push_back(&point);
   }
   std::vector<CurveGroup> curves;
   for (auto& [key, points] : found) {
-    const auto& [sweep, method, rule, scope, kind, at_step] = key;
+    const auto& [sweep, method, rule, scope, kind, at_step, seed] = key;
     CurveGroup curve{.method = method.label,
                      .sweep = sweep.label,
                      .rule = rule,
                      .scope = scope,
                      .kind = kind,
                      .at_step = at_step,
+                     .seed = seed,
                      .points = {}};
     std::vector<PointGroup*> family;
     for (auto& [removed, group] : points) {
@@ -363,13 +372,17 @@ std::vector<PointGroup> control_groups(const Record& record, const std::string& 
 
 std::vector<MaskList> mask_lists(const Record& record) {
   const std::vector<std::string> sweeps = record.facts ? record.facts->sweeps : std::vector<std::string>();
-  std::map<Place, std::map<std::pair<int64_t, std::string>, PointGroup>> found;  // by step, name
-  for (const auto& [id, point] : record.points)
-    if (!point.spec.name.empty())
-      found[place_of(sweeps, point.spec.sweep)][{point.step, point.spec.name}].members.push_back(&point);
+  const bool shared = heads_shared_by_seeds(record);
+  using Rows = std::map<std::pair<int64_t, std::string>, PointGroup>;  // by step, name
+  std::map<std::pair<Place, std::optional<int64_t>>, Rows> found;
+  for (const auto& [id, point] : record.points) {
+    if (point.spec.name.empty()) continue;
+    const std::optional<int64_t> seed = shared ? std::nullopt : std::optional(point.spec.seed);
+    found[{place_of(sweeps, point.spec.sweep), seed}][{point.step, point.spec.name}].members.push_back(&point);
+  }
   std::vector<MaskList> lists;
-  for (auto& [sweep, rows] : found) {
-    MaskList list{.sweep = sweep.label, .points = {}};
+  for (auto& [key, rows] : found) {
+    MaskList list{.sweep = key.first.label, .seed = key.second, .points = {}};
     for (auto& [row, group] : rows) {
       finish(record, group);
       list.points.push_back(std::move(group));

@@ -53,12 +53,18 @@ struct PointGroup {
 struct CurveGroup {
   std::string method, sweep, rule, scope, kind;
   std::optional<int64_t> at_step = {};  // of the weights that it is about; absent: the run's last
+  /// Of an order from a file, which names heads, where seeds are other models: head 3 of one is not head 3 of another.
+  std::optional<int64_t> seed = {};
   std::vector<PointGroup> points;
+
+  /// "gradient_l1", "order from a file", "order from a file, seed 2".
+  std::string name() const;
 };
 
 /// Masks that were listed by hand, each a row under its name, in the order of their file. q: over the list.
 struct MaskList {
   std::string sweep;
+  std::optional<int64_t> seed = {};  // where seeds are other models, whose head ids mean nothing to each other
   std::vector<PointGroup> points;
 };
 

@@ -18,8 +18,16 @@ bool has_key(const AgreementRow& row) {
   return row.comparison == "methods" && row.kind == "all" && (!row.k || *row.k == (row.n + 1) / 2);
 }
 
+/// Of a key, where seeds are other models: head 3 of one is not head 3 of another.
+std::string seed_part(const std::optional<int64_t>& seed) { return seed ? fmt::format("seed_{}", *seed) : ""; }
+
 KeyedMetric keyed(const Record& record, const PointGroup& group, const MetricSummary& metric) {
   KeyedMetric one{metric.estimate.value, metric.estimate.stderr_, metric.estimate.n, metric.seeds};
+  for (const PointResult* member : group.members) {
+    // Weights of a point's own are no other point's.
+    const std::string mask = member->fine_tuned || member->mask.empty() ? member->point : member->mask;
+    one.of += fmt::format("{} {} {};", member->spec.seed, member->spec.at_step.value_or(-1), mask);
+  }
   for (const PointResult* member : group.members)
     if (auto measured = measured_value(record, *member, metric.name)) one.members.push_back(std::move(*measured));
   const PointSpec& spec = group.first().spec;
@@ -34,15 +42,19 @@ void add_curves(const Record& record, KeyedMetrics& all) {
     for (const PointGroup& point : curve.points) {
       const std::string fraction = fraction_text(point.first().spec.heads_removed, point.first().heads_total);
       for (const MetricSummary& metric : point.metrics) {
-        all[metric_key({"curve", curve.method, curve.sweep, fraction, metric.name})] = keyed(record, point, metric);
+        KeyedMetric& one =
+            all[metric_key({"curve", curve.method, curve.sweep, seed_part(curve.seed), fraction, metric.name})];
+        one = keyed(record, point, metric);
+        one.of_head = curve.method.empty();  // an order of head ids
         n = metric.estimate.n;
       }
     }
     for (const AreaSummary& area : curve_areas(record, curve)) {
-      KeyedMetric& one = all[metric_key({"auc", curve.method, curve.sweep, area.metric})];
+      KeyedMetric& one = all[metric_key({"auc", curve.method, curve.sweep, seed_part(curve.seed), area.metric})];
       one = {area.estimate.value,    area.estimate.stderr_,    n,
              area.repetitions.seeds, area.repetitions.members, range_text(area)};
       one.one_order = one_random_order(record, curve);
+      one.of_head = curve.method.empty();
     }
   }
   std::set<std::string> sweeps;
@@ -55,8 +67,12 @@ void add_curves(const Record& record, KeyedMetrics& all) {
             keyed(record, point, metric);
   for (const MaskList& list : mask_lists(record))
     for (const PointGroup& point : list.points)
-      for (const MetricSummary& metric : point.metrics)
-        all[metric_key({"mask", list.sweep, point.first().spec.name, metric.name})] = keyed(record, point, metric);
+      for (const MetricSummary& metric : point.metrics) {
+        KeyedMetric& one =
+            all[metric_key({"mask", list.sweep, seed_part(list.seed), point.first().spec.name, metric.name})];
+        one = keyed(record, point, metric);
+        one.of_head = true;
+      }
 }
 
 void add_sensitivity(const Record& record, KeyedMetrics& all) {
@@ -64,11 +80,9 @@ void add_sensitivity(const Record& record, KeyedMetrics& all) {
     const PointSpec& spec = group.first().spec;
     const std::string fraction =
         spec.method.empty() ? "" : fraction_text(spec.heads_removed, group.first().heads_total);
-    // Head 3 of one seed's model is not head 3 of another's.
-    const std::string seed = group.seed ? fmt::format("seed_{}", *group.seed) : "";
     for (const MetricSummary& metric : group.metrics) {
-      KeyedMetric& one = all[metric_key(
-          {"sensitivity", spec.table, seed, sensitivity_unit(spec), spec.method, fraction, metric.name})];
+      KeyedMetric& one = all[metric_key({"sensitivity", spec.table, seed_part(group.seed), sensitivity_unit(spec),
+                                         spec.method, fraction, metric.name})];
       one = keyed(record, group, metric);
       one.of_head = spec.shown() == Shown::heads;
     }

@@ -22,7 +22,10 @@ struct KeyedMetric {
   std::vector<Measurement> members = {};  // what it was made from: one a seed and draw
   std::string range = {};                 // of an area: the fractions that it covers
   bool of_head = false;                   // of one head, which another model may not have
-  bool one_order = false;                 // of one random order of one model, which says nothing of others
+  /// Which models and masks it is of, those of a seed and draw each: numbers that agree in it are one. Empty: of no
+  /// mask.
+  std::string of = {};
+  bool one_order = false;  // of one random order of one model, which says nothing of others
 };
 
 /// Sorted by key. No timings: they are never gated.

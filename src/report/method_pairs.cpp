@@ -53,6 +53,7 @@ std::vector<MethodPair> method_pairs(const Record& record, const Sweep& sweep, c
   std::vector<MethodPair> pairs;
   for (size_t a = 0; a < sweep.curves.size(); ++a) {
     for (size_t b = a + 1; b < sweep.curves.size(); ++b) {
+      if (sweep.curves[a].seed != sweep.curves[b].seed) continue;  // the same file's order, of two models
       for (const PointGroup& point : sweep.curves[a].points) {
         const PointResult& first = point.first();
         const int64_t removed = first.spec.heads_removed;
@@ -62,8 +63,8 @@ std::vector<MethodPair> method_pairs(const Record& record, const Sweep& sweep, c
         if (!one || !two) continue;
         const auto difference = difference_of(*one, *two, metric_info(record, metric));
         if (!difference) continue;
-        pairs.push_back({.method_a = sweep.curves[a].method,
-                         .method_b = sweep.curves[b].method,
+        pairs.push_back({.method_a = sweep.curves[a].name(),
+                         .method_b = sweep.curves[b].name(),
                          .heads_removed = removed,
                          .heads_total = first.heads_total,
                          .metric = metric,
@@ -101,7 +102,7 @@ TextRows method_pair_rows(const std::vector<MethodPair>& pairs) {
   return rows;
 }
 
-std::string method_pair_note(const std::vector<MethodPair>& pairs) {
+std::string method_pair_note(const Record& record, const std::vector<MethodPair>& pairs) {
   std::vector<Difference> tested;
   int64_t starred = 0, seeds = 1;
   for (const MethodPair& pair : pairs) {
@@ -118,10 +119,16 @@ std::string method_pair_note(const std::vector<MethodPair>& pairs) {
         count_text(seeds, "seed"), smallest_sign_flip_p(seeds));
   std::string text = fmt::format("* {} of {}: q < 0.05 ({}, Benjamini-Hochberg over the table).", starred,
                                  tested.size(), test_name(tested.front().test));
-  if (const auto smallest = smallest_change(tested, pairs.front().n, kAlpha); smallest && seeds == 1)
-    text += fmt::format(" With {} a difference that stood out alone needed {}{} for a star.",
-                        count_text(pairs.front().n, "example"),
-                        tested.front().test == "mcnemar" ? "" : "at a typical point about ", value_text(*smallest));
+  if (seeds > 1) return text;
+  const std::optional<Detectable> found =
+      detectable(tested, pairs.front().n, kAlpha, record.facts ? record.facts->bootstrap_iters : 0);
+  if (found && !found->possible())
+    text += fmt::format(" With {} {}.", count_text(pairs.front().n, "example"),
+                        impossible_note(*found, tested.front().test, pairs.front().n));
+  else if (found && found->change)
+    text += fmt::format(
+        " With {} a difference that stood out alone needed {}{} for a star.", count_text(pairs.front().n, "example"),
+        tested.front().test == "mcnemar" ? "" : "at a typical point about ", value_text(*found->change));
   return text;
 }
 

@@ -31,7 +31,7 @@ std::vector<MethodPair> method_pairs(const Record& record, const Sweep& sweep, c
 /// Pairs down, fractions across; * where q < 0.05.
 TextRows method_pair_rows(const std::vector<MethodPair>& pairs);
 /// What the stars mean, or that no test was possible, and what could have got one.
-std::string method_pair_note(const std::vector<MethodPair>& pairs);
+std::string method_pair_note(const Record& record, const std::vector<MethodPair>& pairs);
 
 /// methods.csv: all sweeps and metrics, one comparison a row.
 std::string methods_csv(const Record& record);

@@ -64,7 +64,18 @@ std::vector<std::string> star_notes(const std::vector<const PointGroup*>& points
   return {fmt::format("* {} of {}: q < 0.05 against the unpruned model {}.", starred, tested, how)};
 }
 
-std::string power_note(const std::vector<std::vector<const PointGroup*>>& families, const std::string& metric) {
+std::string impossible_note(const Detectable& found, const std::string& test, int64_t n) {
+  const bool drawn = test == "paired_bootstrap";
+  return fmt::format(
+      "no change that stood out alone could have a star: its p would have to be below {:.2g}, and the smallest that {} "
+      "can give is {:.2g}{}",
+      found.needed_p, drawn ? "the bootstrap's draws" : fmt::format("the exact test of {}", count_text(n, "example")),
+      found.smallest_p, drawn ? "; raise report.bootstrap_iters" : "");
+}
+
+std::string power_note(const Record& record, const std::vector<std::vector<const PointGroup*>>& families,
+                       const std::string& metric) {
+  const int64_t draws = record.facts ? record.facts->bootstrap_iters : 0;
   std::set<int64_t> tests, examples;
   std::set<double> needed;
   bool exact = true;
@@ -81,10 +92,15 @@ std::string power_note(const std::vector<std::vector<const PointGroup*>>& famili
       if (mask.empty() || masks.insert(mask).second) tested.push_back(*summary->difference);
     }
     if (tested.empty()) continue;
-    const std::optional<double> smallest = smallest_change(tested, *examples.begin(), kAlpha);
-    if (!smallest || examples.size() > 1) return "";
+    const std::optional<Detectable> found = detectable(tested, *examples.begin(), kAlpha, draws);
+    if (!found || examples.size() > 1) return "";
+    if (!found->possible())
+      return fmt::format("With {} and {} {}.", count_text(*examples.begin(), "example"),
+                         count_text(std::ssize(tested), "test"),
+                         impossible_note(*found, tested.front().test, *examples.begin()));
+    if (!found->change) return "";
     tests.insert(std::ssize(tested));
-    needed.insert(*smallest);
+    needed.insert(*found->change);
     exact = exact && tested.front().test == "mcnemar";
   }
   if (needed.empty()) return "";

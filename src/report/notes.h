@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "report/groups.h"
+#include "stats/power.h"
 
 namespace headprune {
 
@@ -18,9 +19,12 @@ std::string error_sentence(const std::vector<MetricSummary>& metrics);
 /// Benjamini-Hochberg over the table)"; or that there is none, or none possible. Empty without points.
 std::vector<std::string> star_notes(const std::vector<const PointGroup*>& points, const std::string& metric,
                                     const std::string& family);
+/// What the tests of a family cannot star at all, where `n` examples or the draws are too few: half a sentence.
+std::string impossible_note(const Detectable& found, const std::string& test, int64_t n);
 /// The smallest change that the tests of each family could have starred, from the family where it is smallest to where
-/// it is largest; empty where that is not known of one that has tests.
-std::string power_note(const std::vector<std::vector<const PointGroup*>>& families, const std::string& metric);
+/// it is largest; or that none could; empty where that is not known of one that has tests.
+std::string power_note(const Record& record, const std::vector<std::vector<const PointGroup*>>& families,
+                       const std::string& metric);
 /// "exact McNemar test"
 std::string test_name(const std::string& test);
 /// "seed 1 0.801, seed 2 0.812" of each seed's value; empty for one seed.

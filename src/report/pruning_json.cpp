@@ -148,6 +148,7 @@ Json curves_json(const Record& record) {
   for (const CurveGroup& curve : curves) {
     Json json;
     json["method"] = curve.method;
+    if (curve.seed) json["seed"] = *curve.seed;
     json["sweep"] = curve.sweep;
     json["rule"] = curve.rule;
     json["scope"] = curve.scope;
@@ -204,6 +205,7 @@ Json masks_json(const Record& record) {
     for (const PointGroup& point : masks.points) {
       Json json;
       json["sweep"] = masks.sweep;
+      if (masks.seed) json["seed"] = *masks.seed;
       json["name"] = point.first().spec.name;
       json.update(curve_point_json(point));
       list.push_back(std::move(json));

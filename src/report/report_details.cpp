@@ -43,8 +43,8 @@ AgreementLines agreement_lines(const std::vector<AgreementGroup>& groups, const 
   return lines;
 }
 
-/// How far a method agrees with itself on half of the examples; the lower one of a pair is the ceiling of theirs.
-std::optional<double> ceiling_of(const AgreementLines& halves, const std::pair<std::string, std::string>& methods) {
+/// How far a method agrees with itself on half of the examples: the lower one of a pair.
+std::optional<double> lower_own(const AgreementLines& halves, const std::pair<std::string, std::string>& methods) {
   std::optional<double> lowest;
   for (const std::string& method : {methods.first, methods.second}) {
     const auto own = halves.find({method, method});
@@ -60,13 +60,13 @@ TextRows agreement_rows_of(const AgreementLines& lines, const AgreementLines* ha
   TextRows rows;
   if (lines.empty()) return rows;
   rows.push_back({"methods", "Spearman's rho", "Kendall's tau-b", "same half of the heads (Jaccard)"});
-  if (halves != nullptr) rows[0].push_back("ceiling of rho");
+  if (halves != nullptr) rows[0].push_back("lower own rho");
   for (const auto& [pair, line] : lines) {
     const std::string name = pair.first == pair.second ? pair.first : pair.first + ", " + pair.second;
     rows.push_back({name, agreement_value(line.spearman), agreement_value(line.kendall), agreement_value(line.topk)});
     if (halves == nullptr) continue;
-    const std::optional<double> ceiling = ceiling_of(*halves, pair);
-    rows.back().push_back(ceiling ? fmt::format("{:.3f}", *ceiling) : "-");
+    const std::optional<double> own = lower_own(*halves, pair);
+    rows.back().push_back(own ? fmt::format("{:.3f}", *own) : "-");
   }
   return rows;
 }
@@ -223,8 +223,10 @@ std::vector<DocBlock> agreement_section(const ReportInput& input) {
         "Between methods on one model; p by permutation, where there is one seed. With several seeds: mean over them, "
         "or "
         "over those in which it is defined (of how many). "
-        "Ceiling: the lower of how far either method agrees with itself on two halves of the examples; where an "
-        "agreement comes near it, examples alone could explain what is missing to 1."));
+        "Lower own rho: the lower of how far either method agrees with itself on two halves of the examples, each of "
+        "which ranks by half of them: where that is low, the rankings are unstable, and a low agreement says little. "
+        "Two "
+        "methods on the same examples share their noise and can agree better than that."));
     blocks.push_back(table_block(std::move(methods)));
   }
   if (!with_itself.empty()) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "core/text.h"
 #include "report/curve_statistics.h"
@@ -30,15 +31,27 @@ std::string seeds_text(const Record& record) {
 std::string asked_line(const Record& record) {
   if (!record.facts) return "Asked: not known yet, the run stopped before it had read its data.";
   const RunFacts& facts = *record.facts;
+  // Of what was scored, that by which heads went; before the first point nothing else is known.
+  std::set<std::string> asked;
+  bool from_file = false;
+  const auto look_at = [&](const PointSpec& spec) {
+    if (spec.rule == "none") return;
+    if (!spec.method.empty()) asked.insert(spec.method);
+    from_file = from_file || (!spec.sweep.empty() && spec.method.empty());
+  };
+  for (const auto& [id, spec] : record.started_points) look_at(spec);
+  for (const auto& [id, point] : record.points) look_at(point.spec);
   std::vector<std::string> methods;
   bool control = false;
   for (const MethodFact& method : facts.methods) {
+    if (!(asked.empty() && !from_file) && !asked.contains(method.label)) continue;
     if (method.type == "random") {
       control = true;
     } else {
       methods.push_back(method.label);
     }
   }
+  if (from_file) methods.emplace_back("a file");
   const std::string ranked =
       methods.empty() ? ""
                       : " when heads go in the order of " + join(methods, ", ") + (control ? ", or at random" : "");
@@ -278,7 +291,7 @@ std::vector<DocBlock> curve_section(const ReportInput& input) {
           fmt::format("{}: method against method at equal heads", sweep.any().sweep),
           {paragraph_block(fmt::format("{} by the first method less that by the second, on the same examples, by the "
                                        "fraction of heads removed. {}",
-                                       metric, method_pair_note(pairs))),
+                                       metric, method_pair_note(input.record, pairs))),
            table_block(method_pair_rows(pairs))}));
     std::vector<DocBlock> more;
     for (const MetricSummary& other : sweep.any().points.front().metrics) {
@@ -297,10 +310,10 @@ std::vector<DocBlock> mask_section(const ReportInput& input) {
   std::vector<DocBlock> blocks;
   const std::string metric = headline_metric(input.record);
   for (const MaskList& list : mask_lists(input.record)) {
-    blocks.push_back(heading_block(fmt::format("Masks of {}", list.sweep)));
+    blocks.push_back(heading_block(mask_title(list)));
     blocks.push_back(paragraph_block(fmt::format("{} without the heads of each mask.", metric)));
     blocks.push_back(table_block(mask_rows(list, metric)));
-    blocks.push_back(list_block(mask_notes(list, metric)));
+    blocks.push_back(list_block(mask_notes(input.record, list, metric)));
   }
   return blocks;
 }
@@ -316,7 +329,10 @@ std::vector<DocBlock> score_section(const ReportInput& input) {
   for (const std::optional<int64_t> seed : seeds_of_heads(input.record)) {
     const std::string title = "Scores as a table" + (seed ? fmt::format(", seed {}", *seed) : "");
     std::vector<DocBlock> table = {table_block(score_rows(input.record, seed))};
-    const size_t seeds = recorded_seeds(input.record).size();
+    std::set<int64_t> scored;
+    for (const auto& [key, score] : input.record.scores)
+      if (key.sweep.empty()) scored.insert(key.seed);
+    const size_t seeds = scored.size();
     if (!seed && seeds > 1 && seeds_differ(input.record))
       table.insert(table.begin(), paragraph_block(fmt::format("Means over {} seeds.", seeds)));
     blocks.push_back(fold_block(title, std::move(table)));

@@ -90,7 +90,7 @@ std::string cell_text(const Json& value) {
   return value.is_string() ? value.get<std::string>() : "N/A";
 }
 
-std::vector<DocBlock> table_blocks(const RecordedAnalysis& analysis) {
+std::vector<DocBlock> table_blocks(const RecordedAnalysis& analysis, const std::string& of_seed) {
   std::vector<DocBlock> blocks;
   for (const AnalysisTable& table : analysis.done->tables) {
     TextRows rows = {table.header};
@@ -100,15 +100,16 @@ std::vector<DocBlock> table_blocks(const RecordedAnalysis& analysis) {
       rows.emplace_back();
       for (const Json& cell : cells) rows.back().push_back(cell_text(cell));
     }
-    blocks.push_back(fold_block(fmt::format("{}: {}", analysis.done->analysis, table.name),
+    blocks.push_back(fold_block(fmt::format("{}: {}{}", analysis.done->analysis, table.name, of_seed),
                                 {table_block(std::move(rows), std::max<size_t>(1, text))}));
   }
   return blocks;
 }
 
-std::string found_text(const RecordedAnalysis& analysis) {
+/// `of_seed`: "" where one model stands for all.
+std::string found_text(const RecordedAnalysis& analysis, const std::string& of_seed) {
   const AnalysisDone& done = *analysis.done;
-  std::string text = fmt::format("{}: {}", done.analysis, count_text(done.examples, "text"));
+  std::string text = fmt::format("{}{}: {}", done.analysis, of_seed, count_text(done.examples, "text"));
   for (const std::string& note : done.notes) text += "; " + note;
   if (done.roles.empty()) text += "; no head reaches a threshold";
   return text + ".";
@@ -123,21 +124,22 @@ std::vector<DocBlock> role_section(const ReportInput& input) {
   std::vector<DocBlock> blocks = {
       heading_block("What heads do"),
       paragraph_block("A head has a role where a measured share of its attention reaches the threshold that the "
-                      "experiment sets, and is more, beyond its standard error, than attention that is uniform over "
-                      "all visible tokens would give. "
+                      "experiment sets, and is more than its baseline: beyond its standard error what attention gives "
+                      "that is uniform over all visible tokens, or (syntactic) by a margin what the best fixed offset "
+                      "or permuted rows give. "
                       "It is a description of where the head looks, on these texts; that the model needs it is for the "
                       "curves to say. Intervals are over texts, one head at a time.")};
   std::vector<std::string> found;
   std::map<int64_t, std::vector<RoleRow>> by_seed;
   for (const RoleRow& row : role_rows(record)) by_seed[row.seed].push_back(row);
+  const bool several = analyses.front()->done->seed != analyses.back()->done->seed;
   for (const RecordedAnalysis* analysis : analyses)
-    if (analysis->done->seed == analyses.front()->done->seed) found.push_back(found_text(*analysis));
+    found.push_back(found_text(*analysis, several ? fmt::format(", seed {}", analysis->done->seed) : ""));
   blocks.push_back(list_block(found));
   for (const RecordedAnalysis* analysis : analyses)
-    if (analysis->done->seed == analyses.front()->done->seed)
-      for (DocBlock& block : table_blocks(*analysis)) blocks.push_back(std::move(block));
+    for (DocBlock& block : table_blocks(*analysis, several ? fmt::format(", seed {}", analysis->done->seed) : ""))
+      blocks.push_back(std::move(block));
   const std::vector<RoleAgreement> agreement = role_agreement(record);
-  const bool several = analyses.front()->done->seed != analyses.back()->done->seed;
   for (const auto& [seed, rows] : by_seed) {
     if (several) blocks.push_back(paragraph_block(fmt::format("Seed {}", seed)));
     blocks.push_back(table_block(roles_by_block(rows, record.facts->blocks), 99));

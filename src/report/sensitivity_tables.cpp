@@ -161,7 +161,7 @@ std::vector<std::string> table_notes(const Record& record, const SensitivityTabl
     for (const PointResult* member : group->members) orders.insert({member->spec.seed, member->spec.draw.value_or(0)});
   if (is_random(record, table.method) && orders.size() == 1)
     notes.push_back("One random order, which says nothing of others: stars are of these very heads.");
-  if (std::string note = power_note({table.groups}, metric); !note.empty()) notes.push_back(std::move(note));
+  if (std::string note = power_note(record, {table.groups}, metric); !note.empty()) notes.push_back(std::move(note));
   return notes;
 }
 

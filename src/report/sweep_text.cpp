@@ -15,7 +15,7 @@ std::string plot_of(const Sweep& sweep, const std::string& metric, const Termina
   plot.width = options.width - 2;
   plot.colour = options.colour;
   for (const CurveGroup& curve : sweep.curves) {
-    PlotSeries series{curve.method, {}};
+    PlotSeries series{curve.name(), {}};
     for (const PointGroup& point : curve.points) {
       if (const MetricSummary* summary = point.metric(metric)) {
         series.points.push_back({point.first().fraction, summary->estimate.value});
@@ -53,10 +53,10 @@ std::string sweeps_text(const Record& record, const TerminalOptions& options) {
     if (!areas.empty()) out += wrapped(areas, options.width, 2);
   }
   for (const MaskList& list : mask_lists(record)) {
-    out += '\n' + coloured(fmt::format("Masks of {}", list.sweep), kBold, options.colour);
+    out += '\n' + coloured(mask_title(list), kBold, options.colour);
     out += fmt::format(": {} of the pruned model\n", metric);
     out += text_table(mask_rows(list, metric), {options.width, 2, 1, 0, 1});
-    for (const std::string& note : mask_notes(list, metric)) out += wrapped(note, options.width, 2);
+    for (const std::string& note : mask_notes(record, list, metric)) out += wrapped(note, options.width, 2);
   }
   return out;
 }

@@ -38,10 +38,18 @@ std::string trained_cell(const Sweep& sweep, int64_t removed, const std::string&
 }
 
 std::string control_cell(const MetricSummary* metric) {
-  return metric == nullptr ? "-" : interval_text(metric->estimate.value, metric->low, metric->high);
+  if (metric == nullptr) return "-";
+  // One order has no range.
+  if (metric->low == metric->high) return value_text(metric->estimate.value);
+  return interval_text(metric->estimate.value, metric->low, metric->high);
 }
 
 }  // namespace
+
+std::string CurveGroup::name() const {
+  if (!method.empty()) return method;
+  return seed ? fmt::format("order from a file, seed {}", *seed) : "order from a file";
+}
 
 std::vector<Sweep> sweeps_of(const Record& record) {
   std::vector<Sweep> sweeps;
@@ -73,7 +81,7 @@ TextRows sweep_rows(const Sweep& sweep, const std::string& metric) {
   for (const auto* list : {&sweep.curves, &sweep.controls}) {
     for (const CurveGroup& curve : *list) {
       for (const PointGroup& point : curve.points) totals[point.first().spec.heads_removed] = point.first().heads_total;
-      rows[0].push_back(curve.method + (list == &sweep.curves ? " " : ""));
+      rows[0].push_back(curve.name() + (list == &sweep.curves ? " " : ""));
     }
   }
   if (!sweep.trained.empty()) rows[0].push_back("intact, trained");
@@ -133,7 +141,7 @@ std::vector<std::string> sweep_notes(const Record& record, const Sweep& sweep, c
     families.emplace_back();
     for (const PointGroup& point : curve.points) families.back().push_back(&point);
   }
-  if (const std::string note = power_note(families, metric); !note.empty()) out.push_back(note);
+  if (const std::string note = power_note(record, families, metric); !note.empty()) out.push_back(note);
   return out;
 }
 
@@ -153,7 +161,7 @@ std::string areas_sentence(const Record& record, const Sweep& sweep, const std::
     const std::vector<AreaSummary> areas = curve_areas(record, curve);
     const AreaSummary* area = area_of(areas, metric);
     if (area == nullptr) continue;
-    std::string part = fmt::format("{} {}{}", curve.method, estimate_text(area->estimate), other_range(*area));
+    std::string part = fmt::format("{} {}{}", curve.name(), estimate_text(area->estimate), other_range(*area));
     const auto against = control == nullptr ? std::nullopt : against_random(record, *area, *control);
     if (against) {
       orders = against->orders;
@@ -181,6 +189,10 @@ std::string areas_sentence(const Record& record, const Sweep& sweep, const std::
   return fmt::format("Mean {} from fraction {}: {}{}.", metric, range, join(parts, ", "), control_text);
 }
 
+std::string mask_title(const MaskList& list) {
+  return fmt::format("Masks of {}", list.sweep) + (list.seed ? fmt::format(", seed {}", *list.seed) : "");
+}
+
 TextRows mask_rows(const MaskList& list, const std::string& metric) {
   TextRows rows = {{"mask", "heads left", metric + " ", "change"}};
   for (const PointGroup& point : list.points) {
@@ -194,7 +206,7 @@ TextRows mask_rows(const MaskList& list, const std::string& metric) {
   return rows;
 }
 
-std::vector<std::string> mask_notes(const MaskList& list, const std::string& metric) {
+std::vector<std::string> mask_notes(const Record& record, const MaskList& list, const std::string& metric) {
   std::vector<const PointGroup*> points;
   std::vector<std::string> notes;
   std::set<std::string> said;
@@ -206,7 +218,7 @@ std::vector<std::string> mask_notes(const MaskList& list, const std::string& met
     if (said.insert(over).second) notes.push_back("[ ] 95 % interval " + over + ".");
   }
   for (std::string& note : star_notes(points, metric, "the list")) notes.push_back(std::move(note));
-  if (const std::string note = power_note({points}, metric); !note.empty()) notes.push_back(note);
+  if (const std::string note = power_note(record, {points}, metric); !note.empty()) notes.push_back(note);
   return notes;
 }
 

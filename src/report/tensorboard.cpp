@@ -17,7 +17,7 @@ namespace {
 constexpr int64_t kCellPixels = 16;
 
 std::string sweep_tag(const CurveGroup& curve, const std::string& metric) {
-  return fmt::format("sweep/{}/{}/{}", curve.method, curve.sweep, metric);
+  return fmt::format("sweep/{}/{}/{}", curve.name(), curve.sweep, metric);
 }
 
 /// How far the first sweep has got; its steps are those of all curves.
@@ -57,7 +57,9 @@ void add_curve_scalars(EventFile& file, const Record& record, double now) {
     for (const PointGroup& point : list.points)
       for (const MetricSummary& metric : point.metrics)
         add_estimate(file, {now, point.first().spec.heads_removed},
-                     fmt::format("mask/{}/{}/{}", list.sweep, point.first().spec.name, metric.name), metric.estimate);
+                     fmt::format("mask/{}/{}{}/{}", list.sweep, list.seed ? fmt::format("seed_{}/", *list.seed) : "",
+                                 point.first().spec.name, metric.name),
+                     metric.estimate);
 }
 
 /// The change that each head alone makes to the headline metric; the step is the head.
@@ -158,7 +160,7 @@ void add_session(EventFile& file, const ReportInput& input, double now) {
   }
   for (const CurveGroup& curve : curve_groups(record)) {
     for (const AreaSummary& area : curve_areas(record, curve)) {
-      session.metrics.push_back(fmt::format("auc/{}/{}/{}", curve.method, curve.sweep, area.metric));
+      session.metrics.push_back(fmt::format("auc/{}/{}/{}", curve.name(), curve.sweep, area.metric));
       file.scalar(session.metrics.back(), {now, 0}, area.estimate.value);
     }
   }

@@ -44,6 +44,7 @@ struct Need {
   BatchShape batch;
   uint64_t bytes = 0;
   Longest longest;
+  std::string length;  // what says how long its texts are; empty: the longest example
 };
 
 /// At most `examples` of a split, all as long as the longest.
@@ -61,6 +62,20 @@ Need need_of(const TransformerModel& model, const Split& split, const BatchPlan&
   need.batch = largest_batch(split, need.longest, plan);
   need.bytes = pass_bytes(model, need.batch, use);
   return need;
+}
+
+/// Whether removed heads are timed.
+bool times(const Experiment& experiment) {
+  return !experiment.surgery.timing.batch_sizes.empty() && !experiment.surgery.fractions.empty() &&
+         !experiment.prune.sweeps.empty();
+}
+
+/// Refuses timed texts that have more tokens than the model has positions.
+void check_timing(const Experiment& experiment, const TransformerModel& model) {
+  const int64_t length = experiment.surgery.timing.sequence_length;
+  if (times(experiment) && length > model.longest_text())
+    fail(ExitCode::usage, "surgery.timing.sequence_length is {}, and the model has {} positions; lower it", length,
+         model.longest_text());
 }
 
 std::vector<Need> needs_of(const Experiment& experiment, const Dataset& dataset, const TransformerModel& model) {
@@ -82,6 +97,19 @@ std::vector<Need> needs_of(const Experiment& experiment, const Dataset& dataset,
                                            : "lower train.per_device_train_batch_size (and raise "
                                              "train.gradient_accumulation_steps)",
         models + 3 * parameters);
+  if (const TimingSection& timing = experiment.surgery.timing; times(experiment)) {
+    Need need;
+    need.longest.look_at(*dataset.report);
+    const int64_t wanted = timing.sequence_length;
+    if (wanted > 0) need.length = fmt::format("surgery.timing.sequence_length says ({} tokens)", wanted);
+    need.batch = {.examples = *std::max_element(timing.batch_sizes.begin(), timing.batch_sizes.end()),
+                  .tokens = wanted > 0 ? wanted : need.longest.tokens,
+                  .decoder_tokens = need.longest.decoder_tokens == 0 ? 0
+                                    : wanted > 0                     ? wanted
+                                                                     : need.longest.decoder_tokens};
+    need.bytes = pass_bytes(model, need.batch, {});
+    add(std::move(need), "a timed batch", "lower surgery.timing.batch_sizes", models);
+  }
   Needs asked;
   for (const auto& item : experiment.score.methods) {
     const Needs one = item.make()->needs();
@@ -107,7 +135,8 @@ std::string check_memory(const Experiment& experiment, const Dataset& dataset, c
       *std::max_element(needs.begin(), needs.end(), [](const Need& a, const Need& b) { return a.bytes < b.bytes; });
   const std::string largest =
       fmt::format("{} of {} {} as long as {} takes about {} with the model", most.what, most.batch.examples,
-                  most.batch.examples == 1 ? "example" : "examples", most.longest.text(), bytes_text(most.bytes));
+                  most.batch.examples == 1 ? "example" : "examples",
+                  most.length.empty() ? most.longest.text() : most.length, bytes_text(most.bytes));
   const FreeMemory free = free_memory();
   if (most.bytes > free.bytes)
     fail(ExitCode::run_failed, "memory: {}, and {} leaves {}: set data.max_length, {}, or give the process more memory",
@@ -123,6 +152,7 @@ std::vector<std::string> check_model(const Experiment& experiment, const Dataset
   check_ids(dataset, model->sizes(), family->load_path() ? family->load_path()->string() : "the model");
   if (drops_token_types(dataset, model->sizes()))
     messages.emplace_back("token types: the texts have some and the model knows one type only; it ignores them");
+  check_timing(experiment, *model);
   for (const auto& item : experiment.analyses.methods) item.make()->check(*model, dataset);
   if (device.is_cpu()) messages.push_back(check_memory(experiment, dataset, *model));
   return messages;
@@ -148,7 +178,10 @@ std::string out_of_memory_text(const Experiment& experiment, const Dataset& data
   return fmt::format(
       "memory ran out in stage {}: the longest example is {}; set data.max_length, lower score.batch_size{} or "
       "runtime.memory_mb, or give the process more memory",
-      stage, longest.text(), experiment.train ? ", the training batch" : "");
+      stage, longest.text(),
+      stage == to_string(Stage::surgery) && times(experiment) ? ", surgery.timing.batch_sizes"
+      : experiment.train                                      ? ", the training batch"
+                                                              : "");
 }
 
 }  // namespace headprune

@@ -9,21 +9,26 @@
 
 namespace headprune {
 
-std::optional<double> smallest_change(const std::vector<Difference>& tests, int64_t n, double alpha) {
+std::optional<Detectable> detectable(const std::vector<Difference>& tests, int64_t n, double alpha,
+                                     int64_t bootstrap_iters) {
   if (tests.empty() || n < 1) return std::nullopt;
-  const double needed = alpha / static_cast<double>(tests.size());
+  Detectable found{.needed_p = alpha / static_cast<double>(tests.size()), .smallest_p = 0, .change = {}};
   if (tests.front().test == "mcnemar") {
-    for (int64_t changed = 1; changed <= n; ++changed)
-      if (mcnemar_exact(changed, 0) < needed) return static_cast<double>(changed) / static_cast<double>(n);
-    return std::nullopt;
+    found.smallest_p = mcnemar_exact(n, 0);
+    for (int64_t changed = 1; changed <= n && !found.change; ++changed)
+      if (mcnemar_exact(changed, 0) < found.needed_p)
+        found.change = static_cast<double>(changed) / static_cast<double>(n);
+    return found;
   }
+  if (tests.front().test == "paired_bootstrap") found.smallest_p = 2.0 / static_cast<double>(bootstrap_iters + 1);
   std::vector<double> widths;
   for (const Difference& test : tests)
     if (test.ci95) widths.push_back(0.5 * ((*test.ci95)[1] - (*test.ci95)[0]));
-  if (widths.empty()) return std::nullopt;
+  if (widths.empty() || !found.possible()) return found;
   std::nth_element(widths.begin(), widths.begin() + static_cast<std::ptrdiff_t>(widths.size() / 2), widths.end());
-  const double quantile = boost::math::quantile(boost::math::normal(), 1 - needed / 2);
-  return widths[widths.size() / 2] * quantile / kNormal95;
+  const double quantile = boost::math::quantile(boost::math::normal(), 1 - found.needed_p / 2);
+  found.change = widths[widths.size() / 2] * quantile / kNormal95;
+  return found;
 }
 
 }  // namespace headprune

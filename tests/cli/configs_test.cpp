@@ -26,9 +26,11 @@ class Inputs {
  public:
   Inputs() {
     folder_.write("text.txt", "a");
+    folder_.write("pud.conllu", "1\ta\t_\t_\t_\t_\t0\troot\t_\t_\n");
     const std::string golden = std::string(HEADPRUNE_SOURCE_DIR) + "/tests/golden/hf/";
     for (const char* name : {"SST2", "COLA", "MULTI30K"}) variables_.push_back(name + ("=" + folder_.path().string()));
     for (const char* name : {"TEXT", "SHAKESPEARE"}) variables_.push_back(name + ("=" + path("text.txt")));
+    variables_.push_back("PUD=" + path("pud.conllu"));
     variables_.push_back("MINILM=" + golden + "bert_classifier");
     variables_.push_back("GPT2=" + golden + "gpt2_lm");
     variables_.push_back("SMOLLM2=" + golden + "llama");

@@ -141,6 +141,22 @@ TEST_CASE("ids, token types and vocabulary are held against the tables", "[cli][
   CHECK(roberta.command({"run"}, two).code == 0);
 }
 
+TEST_CASE("validate refuses timed texts that the model has no positions for, as run does", "[cli][validate]") {
+  const TestFolder folder;
+  folder.write("f.yaml",
+               "name: timed\ndata: {type: synthetic, examples: {train: 40, dev: 20, test: 20}}\n"
+               "task: {type: classification}\nmodel: {type: encoder, d_model: 8, layers: 1, heads: 2}\n"
+               "train: {max_steps: 1}\nscore: {methods: [entropy]}\nprune: {sweeps: [one_shot]}\n"
+               "surgery: {timing: {batch_sizes: [1], sequence_length: 900}}\n");
+  for (const char* command : {"validate", "run"}) {
+    const Finished finished = headprune_in(folder.path(), {command, "f.yaml"});
+    CHECK(finished.code == 2);
+    CHECK_THAT(finished.err, ContainsSubstring("surgery.timing.sequence_length is 900, and the model has"));
+  }
+  CHECK_FALSE(fs::exists(folder / "runs"));
+  CHECK(headprune_in(folder.path(), {"validate", "f.yaml", "surgery.timing.sequence_length=4"}).code == 0);
+}
+
 #ifndef __SANITIZE_ADDRESS__  // which reserves terabytes of addresses and cannot run where these are limited
 TEST_CASE("a batch that memory cannot hold is refused with the longest example, in all three commands",
           "[cli][validate]") {

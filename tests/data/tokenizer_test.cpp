@@ -345,3 +345,19 @@ TEST_CASE("bytes that a vocabulary lacks are the unknown token, or nothing", "[t
   CHECK(tokenizer(nullptr, false)->encode("\x04").empty());
   CHECK(tokenizer_of({{"tokenizer.json", bpe_json()}})->unknown() == -1);
 }
+
+TEST_CASE("a folder of Llama or Mistral that names no class has LlamaTokenizer's, which is refused", "[tokenizer]") {
+  for (const char* type : {"llama", "mistral"}) {
+    const std::string config = std::string(R"({"model_type":")") + type + "\"}";
+    const auto [code, message] =
+        tokenizer_error({{"tokenizer.json", bpe_json()}, {"tokenizer_config.json", "{}"}, {"config.json", config}});
+    INFO(message);
+    CHECK(code == ExitCode::run_failed);
+    CHECK_THAT(message, ContainsSubstring("LlamaTokenizer"));
+    // Named, it is tokenizer.json as it stands.
+    const auto named = tokenizer_of({{"tokenizer.json", bpe_json()},
+                                     {"tokenizer_config.json", R"({"tokenizer_class":"PreTrainedTokenizerFast"})"},
+                                     {"config.json", config}});
+    CHECK(named->encode("ab") == Ids{256});
+  }
+}

@@ -124,12 +124,21 @@ TEST_CASE("tensors that do not fit are listed with names and shapes", "[model]")
   CHECK(torch::equal(before, model->attention(0).query().weight));
 }
 
-TEST_CASE("values that are not finite load, with a warning only", "[model]") {
+TEST_CASE("a folder with values that are not finite is refused, and leaves the model as it was", "[model]") {
+  const TestFolder folder;
+  const auto damaged = small_model(small_config(Kind::encoder));
   const auto model = small_model(small_config(Kind::encoder));
-  NamedTensors tensors = state(*model);
-  tensors["head.bias"] = torch::full({4}, std::nan(""));
-  load_state(*model, tensors, "m");
-  CHECK(state(*model).at("head.bias").isnan().all().item<bool>());
+  const torch::Tensor before = state(*model).at("head.bias").clone();
+  for (const double bad : {std::nan(""), double{INFINITY}}) {
+    state(*damaged).at("blocks.0.attention.key.bias").data_ptr<float>()[1] = static_cast<float>(bad);
+    const fs::path path = folder / (std::isnan(bad) ? "nan" : "inf");
+    FolderWriter writer(path);
+    write_model(writer, *damaged, nullptr, {});
+    writer.commit();
+    CHECK_THROWS_WITH(load_weights(read_model_folder(path), *model),
+                      ContainsSubstring("tensor blocks.0.attention.key.bias holds values that are not finite"));
+  }
+  CHECK(state(*model).at("head.bias").equal(before));
 }
 
 TEST_CASE("loading into another number type converts", "[model]") {

@@ -4,6 +4,7 @@
 
 #include "report/areas.h"
 #include "report/fixture.h"
+#include "report/keyed_metrics.h"
 #include "report/notes.h"
 #include "report/sweeps.h"
 #include "stats/tests.h"
@@ -175,6 +176,52 @@ TEST_CASE("masks listed by hand are rows of their own under their names, not dra
   CHECK(rows[3][0] == "a");
   CHECK(rows[3][1] == "3");
   for (const CurveGroup& curve : curve_groups(record)) CHECK(curve.sweep != "mine");
+}
+
+TEST_CASE("masks and orders from a file stand by seed where seeds are other models", "[groups]") {
+  const auto add = [](Record& record, int64_t seed, const std::string& name, double accuracy) {
+    PointSpec spec = sweep_spec(seed, "", 0, 1);
+    spec.draw.reset();
+    spec.sweep = name.empty() ? "order" : "mine";
+    spec.rule = "from_file";
+    spec.name = name;
+    const std::string id = fmt::format("f{}{}", seed, name);
+    record.points[id] = point(id, spec, {accuracy, 0.5, accuracy - 0.9, 0.01});
+  };
+  Record trained = two_seeds(), loaded = one_model_two_seeds();
+  for (Record* record : {&trained, &loaded})
+    for (const int64_t seed : {1, 2})
+      for (const char* name : {"", "A"}) add(*record, seed, name, seed == 1 ? 0.6 : 0.4);
+  const std::vector<MaskList> apart = mask_lists(trained);
+  REQUIRE(apart.size() == 2);
+  CHECK(apart[0].points[0].metric("accuracy")->estimate.value == Approx(0.6));
+  CHECK(apart[1].points[0].metric("accuracy")->estimate.value == Approx(0.4));
+  CHECK(mask_title(apart[1]) == "Masks of mine, seed 2");
+  CHECK(mask_lists(loaded).size() == 1);
+  const auto names = [](const Record& record) {
+    std::vector<std::string> all;
+    for (const CurveGroup& curve : curve_groups(record))
+      if (curve.rule == "from_file") all.push_back(curve.name());
+    return all;
+  };
+  CHECK(names(trained) == std::vector<std::string>{"order from a file, seed 1", "order from a file, seed 2"});
+  CHECK(names(loaded) == std::vector<std::string>{"order from a file"});
+  // No key of one seed's heads pairs with another run's.
+  for (const auto& [key, metric] : keyed_metrics(trained, {})) {
+    if (key.find("/mine/") == std::string::npos && key.find("/order/") == std::string::npos) continue;
+    INFO(key);
+    CHECK(metric.of_head);
+    CHECK_THAT(key, ContainsSubstring("/seed_"));
+  }
+}
+
+TEST_CASE("one random order has no range", "[groups]") {
+  Record record = one_seed();
+  std::erase_if(record.points, [](const auto& entry) { return entry.second.spec.draw == 1; });
+  for (const std::vector<std::string>& row : sweep_rows(sweeps_of(record).front(), "accuracy")) {
+    INFO(row.back());
+    CHECK_THAT(row.back(), !ContainsSubstring("["));
+  }
 }
 
 TEST_CASE("the intact model trained as long stands beside points that the first method lacks", "[groups]") {

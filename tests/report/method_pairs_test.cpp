@@ -41,7 +41,7 @@ TEST_CASE("methods of one model are compared at equal heads, example by example"
   CHECK(*pairs[0].difference.p == Approx(2.0 / 1024));
   CHECK(*pairs[0].q == Approx(2.0 / 1024));
   CHECK(method_pair_rows(pairs) == TextRows{{"methods", "0.5 "}, {"gradient_l1 - output_l2", "+0.100*"}});
-  CHECK_THAT(method_pair_note(pairs), ContainsSubstring("* 1 of 1: q < 0.05 (exact McNemar test"));
+  CHECK_THAT(method_pair_note(record, pairs), ContainsSubstring("* 1 of 1: q < 0.05 (exact McNemar test"));
   CHECK_THAT(methods_csv(record),
              ContainsSubstring("sweep,rule,scope,kind,at_step,metric,method_a,method_b,heads_removed,") &&
                  ContainsSubstring("one_shot,one_shot,global,all,,accuracy,gradient_l1,output_l2,2,4,0.1,") &&
@@ -58,7 +58,7 @@ TEST_CASE("where one model's methods have no test, no number of seeds is blamed"
                                           .q = {},
                                           .n = 100,
                                           .seeds = 1}};
-  CHECK(method_pair_note(pairs) == "No test was possible, so nothing is starred.");
+  CHECK(method_pair_note(Record(), pairs) == "No test was possible, so nothing is starred.");
 }
 
 TEST_CASE("over few seeds no test between methods is possible, and nothing is starred", "[methods]") {
@@ -75,6 +75,6 @@ TEST_CASE("over few seeds no test between methods is possible, and nothing is st
   CHECK(pairs[0].difference.test.empty());
   CHECK(pairs[0].seeds == 2);
   CHECK(method_pair_rows(pairs)[1][1] == "+0.100 ");
-  CHECK_THAT(method_pair_note(pairs),
+  CHECK_THAT(method_pair_note(record, pairs),
              ContainsSubstring("No test possible between methods over 2 seeds: the smallest p it can give is 0.5."));
 }

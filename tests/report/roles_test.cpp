@@ -158,8 +158,8 @@ TEST_CASE("the report has the section, and says what a role is not", "[report][r
   add_analysis(record, 1);
   const ReportInput input{record, {}, {}, "", {}};
   const std::string text = document_text(report_document(input), 100);
-  for (const char* part : {"What heads do", "A head has a role where", "H0 (far, 0.900)",
-                           "Which roles survive", "2 of 2 (2.0)", "looker (weight)"})
+  for (const char* part : {"What heads do", "A head has a role where", "H0 (far, 0.900)", "Which roles survive",
+                           "2 of 2 (2.0)", "looker (weight)"})
     CHECK_THAT(text, ContainsSubstring(part));
   CHECK_THAT(document_text(report_document({one_seed(), {}, {}, "", {}}), 100), !ContainsSubstring("What heads do"));
 }

@@ -1,4 +1,6 @@
 // Sentences and labels where a run is not the usual one: they must hold there too.
+#include <fmt/format.h>
+
 #include <cmath>
 
 #include "report/fixture.h"
@@ -33,6 +35,55 @@ TEST_CASE("the best method is picked among those whose areas cover the same frac
   const std::string came_out = summary_lines(input_of(record))[1];
   CHECK_THAT(came_out, ContainsSubstring(": gradient_l1 ") &&
                            ContainsSubstring("the best of 1 method (of 2, the others lack points)"));
+}
+
+TEST_CASE("what was asked is what heads went by, not what was scored", "[special]") {
+  Record record = one_seed();
+  const auto asked = [&] { return summary_lines(input_of(record))[0]; };
+  CHECK_THAT(asked(), ContainsSubstring("in the order of gradient_l1, or at random"));
+  // output_l2 is scored, and no point goes by it.
+  CHECK_THAT(asked(), !ContainsSubstring("output_l2"));
+  std::erase_if(record.points, [](const auto& entry) { return !entry.second.spec.method.empty(); });
+  std::erase_if(record.started_points, [](const auto& entry) { return !entry.second.method.empty(); });
+  PointSpec spec = sweep_spec(1, "", 0, 1);
+  spec.draw.reset();
+  spec.rule = "from_file";
+  record.points["f1"] = point("f1", spec, {0.8, 0.5, -0.1, 0.01});
+  record.started_points["f1"] = spec;
+  CHECK_THAT(asked(), ContainsSubstring("in the order of a file.") && !ContainsSubstring("random"));
+  // Nor has a curve of such an order an empty name.
+  for (const std::string& line : summary_lines(input_of(record))) CHECK_THAT(line, !ContainsSubstring(":  "));
+  CHECK_THAT(report_text(record), ContainsSubstring("| order from a file"));
+}
+
+TEST_CASE("a family that no lone change could star says so", "[special]") {
+  Record record = one_seed();
+  record.facts->bootstrap_iters = 200;
+  std::vector<PointGroup> groups(6);
+  std::vector<PointResult> points;
+  for (int64_t i = 0; i < 6; ++i) {
+    PointResult one = point(fmt::format("p{}", i), sweep_spec(1, "gradient_l1", 0, i + 1), {0.5, 0.5, -0.4, 2.0 / 201});
+    one.mask = fmt::format("m{}", i);
+    one.metrics[0].difference->test = "paired_bootstrap";
+    points.push_back(one);
+  }
+  std::vector<const PointGroup*> family;
+  for (size_t i = 0; i < 6; ++i) {
+    groups[i].members = {&points[i]};
+    MetricSummary summary;
+    summary.name = "accuracy";
+    summary.over = "examples";
+    summary.estimate = points[i].metrics[0].estimate;
+    summary.difference = points[i].metrics[0].difference;
+    summary.q = 2.0 / 201;
+    groups[i].metrics = {summary};
+    family.push_back(&groups[i]);
+  }
+  const std::string note = power_note(record, {family}, "accuracy");
+  CHECK_THAT(note, ContainsSubstring("no change that stood out alone could have a star") &&
+                       ContainsSubstring("raise report.bootstrap_iters"));
+  record.facts->bootstrap_iters = 10000;
+  CHECK_THAT(power_note(record, {family}, "accuracy"), ContainsSubstring("needed about"));
 }
 
 TEST_CASE("a sweep of an earlier model says whose drop it tells", "[special]") {

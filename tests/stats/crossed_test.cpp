@@ -120,17 +120,37 @@ TEST_CASE("one seed has the variance of its examples, and a single value none", 
 }
 
 TEST_CASE("the smallest change that tests could find is that of McNemar's exact test", "[stats]") {
+  const auto change = [](const std::vector<Difference>& tests, int64_t n) {
+    return detectable(tests, n, 0.05, 10000)->change;
+  };
   Difference tested;
   tested.test = "mcnemar";
   // 2^-11 < 0.05 / 72 < 2^-10: twelve examples, all one way.
-  CHECK(smallest_change(std::vector<Difference>(72, tested), 872, 0.05).value() == Approx(12.0 / 872));
-  CHECK(smallest_change({tested}, 1000, 0.05).value() == Approx(6.0 / 1000));
-  CHECK_FALSE(smallest_change({tested}, 5, 0.05));
-  CHECK_FALSE(smallest_change({}, 100, 0.05));
+  CHECK(change(std::vector<Difference>(72, tested), 872).value() == Approx(12.0 / 872));
+  CHECK(change({tested}, 1000).value() == Approx(6.0 / 1000));
+  const Detectable few = *detectable({tested}, 5, 0.05, 10000);  // 2 x 2^-5 is more than 0.05
+  CHECK_FALSE(few.change);
+  CHECK_FALSE(few.possible());
+  CHECK(few.smallest_p == Approx(0.0625));
+  CHECK_FALSE(detectable({}, 100, 0.05, 10000));
   Difference other;
   other.test = "paired_bootstrap";
   other.ci95 = {-0.1, 0.3};
-  CHECK(smallest_change({other}, 100, 0.05).value() == Approx(0.2));
-  CHECK(smallest_change(std::vector<Difference>(10, other), 100, 0.05).value() ==
+  CHECK(change({other}, 100).value() == Approx(0.2));
+  CHECK(change(std::vector<Difference>(10, other), 100).value() ==
         Approx(0.2 * 2.807033768343811 / 1.959963984540054).epsilon(1e-9));
+}
+
+TEST_CASE("a bootstrap of so many draws gives no p that many tests could star", "[stats]") {
+  Difference drawn;
+  drawn.test = "paired_bootstrap";
+  drawn.ci95 = {-0.1, 0.3};
+  // 270 x 2 / 10001 = 0.054
+  const Detectable many = *detectable(std::vector<Difference>(270, drawn), 24, 0.05, 10000);
+  CHECK_FALSE(many.possible());
+  CHECK_FALSE(many.change);
+  CHECK(many.smallest_p == Approx(2.0 / 10001));
+  CHECK(detectable(std::vector<Difference>(270, drawn), 24, 0.05, 20000)->change);
+  drawn.test = "paired_t";  // which knows no such floor
+  CHECK(detectable(std::vector<Difference>(270, drawn), 24, 0.05, 10000)->change);
 }
