@@ -66,7 +66,8 @@ struct AnalysisResult {
 struct AnalysisInput {
   TransformerModel& model;
   const Dataset& dataset;
-  const std::vector<Batch>& batches;  // of the split of `analyses.split`
+  const Split& split;                 // of `analyses.split`
+  const std::vector<Batch>& batches;  // of that split
   uint64_t seed = 0;
   std::function<void()> on_batch = {};  // one more is done; may be empty
 };

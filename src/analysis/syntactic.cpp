@@ -335,8 +335,12 @@ AnalysisResult Syntactic::Collect::finish() {
     initialise(*twin, stream_seed(input_.seed, "analysis/syntactic/random"));
     Options without = options_;
     without.control = false;
-    const AnalysisInput other{
-        .model = *twin, .dataset = input_.dataset, .batches = input_.batches, .seed = input_.seed, .on_batch = {}};
+    const AnalysisInput other{.model = *twin,
+                              .dataset = input_.dataset,
+                              .split = input_.split,
+                              .batches = input_.batches,
+                              .seed = input_.seed,
+                              .on_batch = {}};
     random = analyse({std::make_shared<const Syntactic>(without)}, other).front();
   }
   result.tables.push_back(table(random));

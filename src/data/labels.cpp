@@ -153,6 +153,13 @@ LabelAnswer paired(const std::map<std::string, Pair>& pairs, const LabelQuestion
     answer.names[output] = label;
     best[output] = pair.by;
   }
+  if (pairs.begin()->second.by == PairedBy::output)
+    answer.warning = fmt::format(
+        "the labels of the data are numbers and the outputs of {} have names: each is taken for the number of an "
+        "output "
+        "(0 is {}); where the data count in another order, as files of MNLI do, set data.labels in the order of the "
+        "outputs",
+        question.model.where, question.model.names.front());
   for (size_t output = 0; output < answer.names.size(); ++output)
     for (const auto& [label, pair] : pairs)
       if (static_cast<size_t>(pair.output) == output)

@@ -48,7 +48,7 @@ struct LabelAnswer {
   std::vector<std::string> names;          // one an output: Dataset::labels
   std::map<std::string, int64_t> outputs;  // of each spelling that `found` has; one that `names` lacks is missing
   std::vector<std::string> notes;          // what stands for what and by which rule, where a classifier is loaded
-  std::string warning;                     // a classifier is started anew, and why
+  std::string warning;                     // a classifier is started anew, or numbers are taken for those of outputs
 };
 
 /// Without a loaded classifier: the outputs are data.labels, else the labels of the train part, sorted. With one, each

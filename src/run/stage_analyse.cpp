@@ -1,4 +1,5 @@
 #include "core/random.h"
+#include "run/plan.h"
 #include "run/stages.h"
 
 namespace headprune {
@@ -66,6 +67,7 @@ Passes analyse_stage(SeedRun& run) {
   const std::vector<AnalysisResult> results =
       analyse(missing, {.model = run.model(),
                         .dataset = workspace.dataset,
+                        .split = analysed_split(workspace.experiment, workspace.dataset),
                         .batches = workspace.analysis_batches,
                         .seed = stream_seed(static_cast<uint64_t>(run.seed), "analyse"),
                         .on_batch = batch_done});

@@ -206,7 +206,12 @@ TEST_CASE("analyses that share a pass say what each says alone, and leave the mo
   int64_t done = 0;
   const std::vector<AnalysisResult> together = headprune::analyse(
       {make_analysis("special"), make_analysis("{induction: {tokens: 3, texts: 5}}"), make_analysis("positional")},
-      {.model = *subject.model, .dataset = dataset, .batches = batches, .seed = 3, .on_batch = [&] { ++done; }});
+      {.model = *subject.model,
+       .dataset = dataset,
+       .split = *dataset.score,
+       .batches = batches,
+       .seed = 3,
+       .on_batch = [&] { ++done; }});
   CHECK(done == 4);
   CHECK(subject.model->is_training());
   for (const auto& [place, yaml] : std::vector<std::pair<size_t, std::string>>{{0, "special"}, {2, "positional"}}) {

@@ -45,7 +45,9 @@ AnalysisResult analyse(const std::string& yaml, TransformerModel& model, const s
                        const Looked& how) {
   const Dataset dataset = dataset_of(texts, texts);
   const std::vector<Batch> batches = batches_of(texts, how.batch_size, how.reverse);
-  return headprune::analyse({make_analysis(yaml)}, {.model = model, .dataset = dataset, .batches = batches, .seed = 3})
+  return headprune::analyse(
+             {make_analysis(yaml)},
+             {.model = model, .dataset = dataset, .split = *dataset.score, .batches = batches, .seed = 3})
       .at(0);
 }
 

@@ -67,6 +67,9 @@ TEST_CASE("numbers from 0 are the numbers of outputs whose names are words, if a
   const LabelAnswer answer = settled({"0", "1"}, {"negative", "positive"});
   CHECK(answer.outputs.at("1") == 1);
   CHECK_THAT(answer.notes[1], ContainsSubstring("output 1 of the model, positive (the number of the output)"));
+  // Nothing but their order says so, and files of one task count in several.
+  CHECK_THAT(answer.warning, ContainsSubstring("(0 is negative)") && ContainsSubstring("set data.labels"));
+  CHECK(settled({"negative", "positive"}, {"positive", "negative"}).warning.empty());
   CHECK_THAT(label_refusal({"1", "2"}, {"negative", "positive"}), ContainsSubstring("data's 1, 2 are left"));
   CHECK_FALSE(label_refusal({"0", "1"}, {"entailment", "neutral", "contradiction"}).empty());
   CHECK_FALSE(label_refusal({"-1", "1"}, {"negative", "positive"}).empty());
