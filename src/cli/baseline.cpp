@@ -1,4 +1,4 @@
-#include "report/baseline.h"
+#include "report/gate/baseline.h"
 
 #include <pwd.h>
 #include <unistd.h>

@@ -2,9 +2,9 @@
 #include "config/load.h"
 #include "core/files.h"
 #include "record/journal.h"
-#include "report/agreement_rows.h"
-#include "report/baseline.h"
-#include "report/keyed_metrics.h"
+#include "report/gate/baseline.h"
+#include "report/numbers/agreement_rows.h"
+#include "report/numbers/keyed_metrics.h"
 #include "run/experiment.h"
 #include "run/run.h"
 

@@ -1,4 +1,4 @@
-#include "report/check.h"
+#include "report/gate/check.h"
 
 #include <cstdlib>
 #include <fstream>
@@ -10,7 +10,7 @@
 #include "core/text.h"
 #include "record/host.h"
 #include "record/run_folder.h"
-#include "report/check_views.h"
+#include "report/gate/check_views.h"
 
 namespace headprune {
 

@@ -1,4 +1,4 @@
-#include "report/compare.h"
+#include "report/compare/compare.h"
 
 #include <memory>
 

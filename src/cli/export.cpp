@@ -6,10 +6,10 @@
 #include "cli/cli.h"
 #include "core/files.h"
 #include "model/export_form.h"
-#include "report/method_pairs.h"
-#include "report/report.h"
-#include "report/tables.h"
-#include "report/tensorboard.h"
+#include "report/page/report.h"
+#include "report/tables/method_pairs.h"
+#include "report/tables/tables.h"
+#include "report/tensorboard/tensorboard.h"
 
 namespace headprune {
 

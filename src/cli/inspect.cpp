@@ -9,7 +9,7 @@
 #include "record/journal.h"
 #include "record/run_folder.h"
 #include "record/runs.h"
-#include "report/runs_text.h"
+#include "report/tables/runs_text.h"
 
 namespace headprune {
 

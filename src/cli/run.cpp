@@ -11,7 +11,7 @@
 #include "config/load.h"
 #include "core/files.h"
 #include "core/text.h"
-#include "report/terminal.h"
+#include "report/page/terminal.h"
 #include "run/check.h"
 
 namespace headprune {

@@ -3,7 +3,7 @@
 #include <memory>
 
 #include "cli/cli.h"
-#include "report/runs_text.h"
+#include "report/tables/runs_text.h"
 
 namespace headprune {
 

@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include "core/files.h"
-#include "report/method_pairs.h"
-#include "report/results_json.h"
-#include "report/role_agreement.h"
-#include "report/roles.h"
-#include "report/scores_file.h"
-#include "report/tables.h"
-#include "report/tensorboard.h"
+#include "report/numbers/role_agreement.h"
+#include "report/numbers/roles.h"
+#include "report/tables/method_pairs.h"
+#include "report/tables/results_json.h"
+#include "report/tables/scores_file.h"
+#include "report/tables/tables.h"
+#include "report/tensorboard/tensorboard.h"
 
 namespace headprune {
 namespace {

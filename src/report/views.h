@@ -3,7 +3,7 @@
 
 #include <filesystem>
 
-#include "report/report.h"
+#include "report/page/report.h"
 
 namespace headprune {
 

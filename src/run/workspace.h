@@ -13,7 +13,7 @@
 #include "record/run_folder.h"
 #include "record/status.h"
 #include "record/train_log.h"
-#include "report/live_tensorboard.h"
+#include "report/tensorboard/live_tensorboard.h"
 #include "run/experiment.h"
 #include "run/progress.h"
 #include "task/mask_evaluator.h"

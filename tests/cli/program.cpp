@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "core/text.h"
-#include "report/results_json.h"
+#include "report/tables/results_json.h"
 
 namespace headprune {
 

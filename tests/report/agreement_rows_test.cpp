@@ -1,7 +1,7 @@
-#include "report/agreement_rows.h"
+#include "report/numbers/agreement_rows.h"
 
 #include "report/fixture.h"
-#include "report/tables.h"
+#include "report/tables/tables.h"
 #include "support/catch.h"
 
 using namespace headprune;

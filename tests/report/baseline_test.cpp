@@ -1,4 +1,4 @@
-#include "report/baseline.h"
+#include "report/gate/baseline.h"
 
 #include "core/hash.h"
 #include "report/fixture.h"

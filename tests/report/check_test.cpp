@@ -1,4 +1,4 @@
-#include "report/check.h"
+#include "report/gate/check.h"
 
 #include <limits>
 

@@ -1,7 +1,7 @@
-#include "report/check_views.h"
+#include "report/gate/check_views.h"
 
 #include "report/fixture.h"
-#include "report/markup.h"
+#include "report/text/markup.h"
 #include "support/catch.h"
 #include "support/xml.h"
 

@@ -1,13 +1,14 @@
-#include "report/compare.h"
+#include "report/compare/compare.h"
 
 #include <set>
 
 #include "core/files.h"
 #include "record/run_folder.h"
 #include "report/fixture.h"
-#include "report/groups.h"
+#include "report/numbers/groups.h"
+#include "report/numbers/sweeps.h"
 #include "report/stored_run.h"
-#include "report/sweeps.h"
+#include "report/tables/sweep_rows.h"
 #include "support/catch.h"
 #include "support/folder.h"
 

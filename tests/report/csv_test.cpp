@@ -1,4 +1,4 @@
-#include "report/csv.h"
+#include "report/text/csv.h"
 
 #include <limits>
 

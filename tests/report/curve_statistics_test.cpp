@@ -1,4 +1,4 @@
-#include "report/curve_statistics.h"
+#include "report/numbers/curve_statistics.h"
 
 #include "report/fixture.h"
 #include "support/catch.h"

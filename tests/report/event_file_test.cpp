@@ -1,4 +1,4 @@
-#include "report/event_file.h"
+#include "report/tensorboard/event_file.h"
 
 #include "core/hash.h"
 #include "support/catch.h"

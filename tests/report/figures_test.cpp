@@ -1,12 +1,12 @@
-#include "report/figures.h"
+#include "report/page/figures.h"
 
 #include <limits>
 
-#include "report/bar_chart.h"
-#include "report/curve_lines.h"
+#include "report/draw/bar_chart.h"
+#include "report/draw/curve_lines.h"
+#include "report/draw/heat_map.h"
+#include "report/draw/line_chart.h"
 #include "report/fixture.h"
-#include "report/heat_map.h"
-#include "report/line_chart.h"
 #include "support/catch.h"
 #include "support/xml.h"
 

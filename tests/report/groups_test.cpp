@@ -2,11 +2,12 @@
 
 #include <cmath>
 
-#include "report/areas.h"
 #include "report/fixture.h"
-#include "report/keyed_metrics.h"
-#include "report/notes.h"
-#include "report/sweeps.h"
+#include "report/numbers/areas.h"
+#include "report/numbers/keyed_metrics.h"
+#include "report/numbers/sweeps.h"
+#include "report/tables/notes.h"
+#include "report/tables/sweep_rows.h"
 #include "stats/tests.h"
 #include "support/catch.h"
 #include "support/folder.h"

@@ -1,8 +1,8 @@
-#include "report/live_tensorboard.h"
+#include "report/tensorboard/live_tensorboard.h"
 
 #include "report/fixture.h"
 #include "report/stored_run.h"
-#include "report/tensorboard.h"
+#include "report/tensorboard/tensorboard.h"
 #include "support/catch.h"
 #include "support/folder.h"
 

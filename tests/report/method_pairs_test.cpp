@@ -1,4 +1,4 @@
-#include "report/method_pairs.h"
+#include "report/tables/method_pairs.h"
 
 #include "report/fixture.h"
 #include "support/catch.h"

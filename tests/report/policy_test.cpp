@@ -1,4 +1,4 @@
-#include "report/policy.h"
+#include "report/gate/policy.h"
 
 #include "core/error.h"
 #include "support/catch.h"

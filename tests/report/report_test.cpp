@@ -1,4 +1,4 @@
-#include "report/report.h"
+#include "report/page/report.h"
 
 #include "report/approved.h"
 #include "report/fixture.h"

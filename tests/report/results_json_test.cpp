@@ -1,10 +1,11 @@
-#include "report/results_json.h"
+#include "report/tables/results_json.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "report/fixture.h"
+#include "report/numbers/keyed_metrics.h"
 #include "support/catch.h"
 
 using namespace headprune;

@@ -1,11 +1,11 @@
 // What the record's analyses become: rows of roles.csv, roles that survive, agreement with importance.
-#include "report/roles.h"
+#include "report/numbers/roles.h"
 
 #include <cmath>
 
 #include "fixture.h"
-#include "report/report.h"
-#include "report/role_agreement.h"
+#include "report/numbers/role_agreement.h"
+#include "report/page/report.h"
 #include "support/catch.h"
 
 using namespace headprune;

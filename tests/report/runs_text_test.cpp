@@ -1,4 +1,4 @@
-#include "report/runs_text.h"
+#include "report/tables/runs_text.h"
 
 #include "support/catch.h"
 

@@ -1,4 +1,4 @@
-#include "report/scores_file.h"
+#include "report/tables/scores_file.h"
 
 #include <cstring>
 

@@ -4,10 +4,10 @@
 #include <cmath>
 
 #include "report/fixture.h"
-#include "report/notes.h"
-#include "report/report.h"
-#include "report/report_sections.h"
-#include "report/sensitivity_tables.h"
+#include "report/page/report.h"
+#include "report/page/report_sections.h"
+#include "report/tables/notes.h"
+#include "report/tables/sensitivity_tables.h"
 #include "support/catch.h"
 #include "support/folder.h"
 

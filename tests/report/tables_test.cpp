@@ -1,11 +1,11 @@
-#include "report/tables.h"
+#include "report/tables/tables.h"
 
 #include <fmt/format.h>
 
 #include <sstream>
 
 #include "report/fixture.h"
-#include "report/sensitivity_tables.h"
+#include "report/tables/sensitivity_tables.h"
 #include "support/catch.h"
 
 using namespace headprune;

@@ -1,4 +1,4 @@
-#include "report/terminal.h"
+#include "report/page/terminal.h"
 
 #include <algorithm>
 #include <cmath>
@@ -6,7 +6,7 @@
 #include "core/text.h"
 #include "report/approved.h"
 #include "report/fixture.h"
-#include "report/sensitivity_tables.h"
+#include "report/tables/sensitivity_tables.h"
 #include "support/catch.h"
 
 using namespace headprune;

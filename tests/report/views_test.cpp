@@ -2,8 +2,8 @@
 
 #include "core/files.h"
 #include "report/fixture.h"
-#include "report/results_json.h"
 #include "report/stored_run.h"
+#include "report/tables/results_json.h"
 #include "support/catch.h"
 
 using namespace headprune;
