@@ -5,6 +5,7 @@
 
 #include "fixture.h"
 #include "report/numbers/role_agreement.h"
+#include "report/page/figures.h"
 #include "report/page/report.h"
 #include "support/catch.h"
 
@@ -151,6 +152,19 @@ TEST_CASE("the interval of a rank correlation is Bonett and Wright's", "[report]
     CHECK(*row.ci_low == Approx(std::tanh(std::atanh(0.8) - half)));
     CHECK(*row.ci_high == Approx(std::tanh(std::atanh(0.8) + half)));
   }
+}
+
+TEST_CASE("in the picture each head stands under the rarest of its roles", "[report][roles]") {
+  Record record = one_seed();
+  add_analysis(record, 1);
+  AnalysisDone& done = *record.analyses.begin()->second.done;
+  done.roles.push_back({.head = {{Kind::encoder, 0}, 0}, .role = "rare", .detail = "", .column = "weight"});
+  const std::vector<Figure> figures = role_figures(record);
+  REQUIRE(figures.size() == 1);
+  const std::string svg = figures[0].document();
+  // Of the two lookers one is counted as rare.
+  CHECK_THAT(svg, ContainsSubstring("0 %, rare: 1") && ContainsSubstring("0 %, looker: 1") &&
+                      ContainsSubstring("0 %, no role found: 2"));
 }
 
 TEST_CASE("the report has the section, and says what a role is not", "[report][roles]") {

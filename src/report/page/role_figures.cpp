@@ -52,11 +52,18 @@ std::vector<std::string> column_names(const RecordedAnalysis& analysis) {
   return names;
 }
 
-/// The role under which a head is counted in a picture in which each stands once: the first by analysis and name.
+/// The role under which a head is counted in a picture in which each stands once: of its own, the one that fewest heads
+/// have, or common ones would hide the others.
 std::map<HeadId, std::string> one_role_each(const Record& record, int64_t seed) {
-  std::map<HeadId, std::string> roles;
+  std::map<std::string, std::set<HeadId>> heads;
   for (const RoleRow& row : role_rows(record))
-    if (row.seed == seed) roles.emplace(row.fact.head, row.fact.role);
+    if (row.seed == seed) heads[row.fact.role].insert(row.fact.head);
+  std::vector<std::pair<size_t, std::string>> order;
+  for (const auto& [role, of_role] : heads) order.emplace_back(of_role.size(), role);
+  std::sort(order.begin(), order.end());
+  std::map<HeadId, std::string> roles;
+  for (const auto& [count, role] : order)
+    for (const HeadId& head : heads[role]) roles.emplace(head, role);
   return roles;
 }
 
@@ -115,7 +122,7 @@ std::vector<Figure> role_figures(const Record& record) {
     StackedBars chart = survival_chart(record, points, roles);
     chart.title = fmt::format("Heads left by role: {}, {}", key.first, key.second);
     chart.subtitle =
-        fmt::format("roles of the intact model{}; each head under one of its roles",
+        fmt::format("roles of the intact model{}; each head under the rarest of its roles",
                     analyses.size() > 1 && analyses.back()->done->seed != seed ? fmt::format(", seed {}", seed) : "");
     chart.y_label = "heads left";
     chart.x_label = "heads removed";
