@@ -7,6 +7,7 @@
 #include "report/draw/heat_map.h"
 #include "report/draw/line_chart.h"
 #include "report/fixture.h"
+#include "report/tables/sweep_rows.h"
 #include "support/catch.h"
 #include "support/xml.h"
 
@@ -204,6 +205,31 @@ TEST_CASE("bars are as long as their values", "[figures]") {
     REQUIRE(std::sscanf(text.c_str() + text.find("width=\"", at), "width=\"%lf", &width) == 1);
   }
   CHECK(widths[0] == Approx(2 * widths[1]).margin(0.02));
+}
+
+TEST_CASE("scores of models that other seeds trained are drawn apart, never as a mean over seeds", "[figures]") {
+  const auto drawn = [](const Record& record) {
+    for (const Figure& figure : score_figures(record))
+      if (figure.file == "scores-gradient_l1.svg") return figure.document();
+    return std::string();
+  };
+  const std::string apart = drawn(two_seeds());
+  CHECK_THAT(apart, ContainsSubstring("Score gradient_l1, seed 1") && ContainsSubstring("Score gradient_l1, seed 2"));
+  CHECK_THAT(apart, !ContainsSubstring("mean over"));
+  // Seeds of one loaded model have the same scores: one picture, and no mean either.
+  const std::string once = drawn(one_model_two_seeds());
+  CHECK_THAT(once,
+             ContainsSubstring("Score gradient_l1") && !ContainsSubstring("mean over") && !ContainsSubstring("seed 2"));
+}
+
+TEST_CASE("what a reader must know of a method's options stands under its table", "[figures]") {
+  Record record = one_seed();
+  for (MethodFact& method : record.facts->methods)
+    if (method.label == "gradient_l1") method.note = "positions: all";
+  bool said = false;
+  for (const std::string& note : sweep_notes(record, sweeps_of(record).front(), "accuracy"))
+    said = said || note == "gradient_l1: positions: all.";
+  CHECK(said);
 }
 
 TEST_CASE("text from outside cannot break a figure", "[figures]") {
