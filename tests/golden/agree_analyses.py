@@ -173,7 +173,49 @@ def compare_encoder(arguments):
         for name, most in (("largest_on_rarest", first), ("largest_on_two_rarest", second)):
             hit = (counts <= most) & numpy.isfinite(counts)
             rare.add(name, largest_on(weights, numpy.tile(hit, (length, 1))), counted)
-    return all([compare(arguments.run, "positional", positional, {}), compare(arguments.run, "special", special_columns, {}), compare(arguments.run, "rare", rare, {})])
+    good = True
+    if (arguments.run / "analysis" / "redundancy-pairs.csv").exists():
+        good = compare_redundancy(arguments, tokenizer, model)
+    return good and all([compare(arguments.run, "positional", positional, {}), compare(arguments.run, "special", special_columns, {}), compare(arguments.run, "rare", rare, {})])
+
+
+def compare_redundancy(arguments, tokenizer, model, texts=32, most=64):
+    """js and cosine of the pairs in the run's table; cka is averaged over batches, which are headprune's own."""
+    config, heads = model.config, model.config.num_attention_heads
+    width = config.hidden_size // heads
+    outputs = [[] for _ in range(config.num_hidden_layers)]
+    hooks = [
+        layer.attention.output.dense.register_forward_pre_hook(lambda _, inputs, at=outputs[i]: at.append(inputs[0][0].detach()))
+        for i, layer in enumerate(model.encoder.layer)
+    ]
+    rows, js, cosine, counted, positions = None, 0, 0, 0, 0
+    with open(arguments.run / "analysis" / "redundancy-pairs.csv", newline="") as file:
+        rows = list(csv.DictReader(file))
+    name = lambda text: tuple(int(part[1:]) for part in text.split(".")[1:])
+    first, second = zip(*[(name(row["head"]), name(row["other"])) for row in rows])
+    for text in sentences(arguments.report)[:texts]:
+        ids = tokenizer(text, truncation=True, max_length=arguments.max_length)["input_ids"][:most]
+        weights = attentions(model, ids)
+        entropy = lambda p: -(p * numpy.log(p, where=p > 0, out=numpy.zeros_like(p))).sum(-1)
+        p = numpy.stack([weights[a] for a in first])
+        q = numpy.stack([weights[b] for b in second])
+        js = js + (entropy((p + q) / 2) - (entropy(p) + entropy(q)) / 2).sum(-1)
+        contexts = [at.pop() for at in outputs]
+        written = {}
+        for layer, context in enumerate(contexts):
+            matrix = model.encoder.layer[layer].attention.output.dense.weight.detach()
+            for head in range(heads):
+                part = slice(head * width, (head + 1) * width)
+                out = (context[:, part] @ matrix[:, part].T).numpy()
+                written[layer, head] = out / numpy.linalg.norm(out, axis=1, keepdims=True)
+        cosine = cosine + numpy.array([(written[a] * written[b]).sum() for a, b in zip(first, second)])
+        counted, positions = counted + len(ids), positions + len(ids)
+    for hook in hooks:
+        hook.remove()
+    worst_js = max(abs(js[i] / counted - float(row["js"])) for i, row in enumerate(rows))
+    worst_cosine = max(abs(cosine[i] / positions - float(row["cosine"])) for i, row in enumerate(rows))
+    print(f"redundancy: {len(rows)} pairs, largest difference of js {worst_js:.1e}, of cosine {worst_cosine:.1e}")
+    return worst_js <= 1e-5 and worst_cosine <= 1e-5
 
 
 def read_conllu(path):
