@@ -42,6 +42,9 @@ class Syntactic final : public Analysis {
     }
   };
   explicit Syntactic(Options options) : options_(std::move(options)) {}
+  void check(const TransformerModel& model, const Dataset& dataset) const override {
+    read_treebank(options_.conllu, *dataset.tokenizer, model, torch::kCPU);
+  }
   std::vector<InputFile> inputs() const override { return {{"analysis.conllu", options_.conllu}}; }
   std::unique_ptr<Pass> start(const AnalysisInput& input) const override;
 
@@ -70,7 +73,8 @@ class Syntactic::Collect final : public Analysis::Pass {
   Collect(const Options& options, const AnalysisInput& input)
       : options_(options),
         input_(input),
-        treebank_(read_treebank(options.conllu, input)),
+        treebank_(read_treebank(options.conllu, *input.dataset.tokenizer, input.model,
+                                input.model.parameters().front().device())),
         kinds_(treebank_, options.min_instances),
         blocks_(input.model.blocks()) {
     for (const BlockHeads& block : blocks_)

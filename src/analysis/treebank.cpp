@@ -22,8 +22,8 @@ std::vector<std::vector<int64_t>> pieces_of_words(const std::vector<SyntaxWord>&
 
 }  // namespace
 
-Treebank read_treebank(const std::filesystem::path& path, const AnalysisInput& input) {
-  const Tokenizer& tokenizer = *input.dataset.tokenizer;
+Treebank read_treebank(const std::filesystem::path& path, const Tokenizer& tokenizer, const TransformerModel& model,
+                       torch::Device device) {
   const SequenceForm form = tokenizer.form(1);
   Treebank treebank;
   Split split;
@@ -36,7 +36,7 @@ Treebank read_treebank(const std::filesystem::path& path, const AnalysisInput& i
       continue;
     }
     Example example = assemble({ids}, form);
-    if (std::ssize(example.tokens) > input.model.longest_text()) {
+    if (std::ssize(example.tokens) > model.longest_text()) {
       ++too_long;
       continue;
     }
@@ -60,7 +60,7 @@ Treebank read_treebank(const std::filesystem::path& path, const AnalysisInput& i
   if (not_placed > 0)
     read += fmt::format("; {} left out, the tokenizer cannot say where its tokens stand in them", not_placed);
   treebank.notes.push_back(std::move(read));
-  treebank.batches = make_batches(split, {.tokens = 2048}, input.model.parameters().front().device());
+  treebank.batches = make_batches(split, {.tokens = 2048}, device);
   return treebank;
 }
 

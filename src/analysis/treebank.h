@@ -25,7 +25,8 @@ struct Treebank {
 /// Words by character offsets of the whole sentence: a token belongs to each word that it overlaps. Sentences that are
 /// too long for the model, or whose tokens cannot be placed in the text, are left out and counted in the notes. Throws
 /// Error(run_failed) where none is left, and as read_conllu().
-Treebank read_treebank(const std::filesystem::path& path, const AnalysisInput& input);
+Treebank read_treebank(const std::filesystem::path& path, const Tokenizer& tokenizer, const TransformerModel& model,
+                       torch::Device device);
 
 /// Attention between words (Clark et al. 2019, section 4.1), [B, H, W, W]: to a word the sum over its pieces, from a
 /// word the mean over them; 0 for words without pieces. `places`: of the batch's sentences.

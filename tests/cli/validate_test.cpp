@@ -157,6 +157,25 @@ TEST_CASE("validate refuses timed texts that the model has no positions for, as 
   CHECK(headprune_in(folder.path(), {"validate", "f.yaml", "surgery.timing.sequence_length=4"}).code == 0);
 }
 
+TEST_CASE("validate reads the treebank of an analysis, and refuses what the analysis would", "[cli][validate]") {
+  const TestFolder folder;
+  folder.write("f.yaml",
+               "name: trees\ndata: {type: synthetic, examples: {train: 40, dev: 20, test: 20}}\n"
+               "task: {type: classification}\nmodel: {type: encoder, d_model: 8, layers: 1, heads: 2}\n"
+               "train: {max_steps: 1}\nanalyses: {methods: [{syntactic: {conllu: t.conllu}}]}\n");
+  folder.write("t.conllu", "1\ta\t_\t_\t_\t_\t_\troot\t_\t_\n");
+  for (const char* command : {"validate", "run"}) {
+    const Finished finished = headprune_in(folder.path(), {command, "f.yaml"});
+    CHECK(finished.code == 4);
+    CHECK_THAT(finished.err, ContainsSubstring("t.conllu:1: the word has no head"));
+  }
+  CHECK_FALSE(fs::exists(folder / "runs"));
+  folder.write("g.yaml", "extends: [f.yaml]\nanalyses: {methods: [induction]}\n");
+  const Finished finished = headprune_in(folder.path(), {"validate", "g.yaml"});
+  CHECK(finished.code == 2);
+  CHECK_THAT(finished.err, ContainsSubstring("induction looks at models that predict the next token"));
+}
+
 #ifndef __SANITIZE_ADDRESS__  // which reserves terabytes of addresses and cannot run where these are limited
 TEST_CASE("a batch that memory cannot hold is refused with the longest example, in all three commands",
           "[cli][validate]") {
