@@ -134,6 +134,8 @@ std::string experiment_id(const Experiment& experiment, const Json& inputs) {
   Json effective = config_json(
       experiment, [&](const fs::path& path) { return path == data_path ? sha256(join(lines, "")) : path_hash(path); });
   for (const char* key : {"name", "output", "report", "check", "runtime"}) effective.erase(key);
+  // Runs and baselines of the time before there were analyses are those of experiments without.
+  if (experiment.analyses.methods.empty()) effective.erase("analyses");
   return sha256(canonical_json(effective));
 }
 

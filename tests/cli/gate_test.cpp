@@ -367,4 +367,20 @@ TEST_CASE("compare shows what changed and is no gate", "[cli][compare]") {
   CHECK(headprune_in(folder.path(), {"compare", "run"}).code == 2);
 }
 
+TEST_CASE("the baselines of shipped experiments are of the experiments as they are", "[cli][gate]") {
+  int64_t found = 0;
+  for (const auto& entry : fs::directory_iterator(fs::path(HEADPRUNE_SOURCE_DIR) / "experiments")) {
+    const fs::path baseline = entry.path() / "expected.json", experiment = entry.path() / "experiment.yaml";
+    if (!fs::exists(baseline)) continue;
+    INFO(entry.path());
+    const TestFolder folder;
+    REQUIRE(headprune_in(folder.path(), {"run", experiment.string(), "--until", "data", "--out", "out"}).code == 0);
+    // A new section of the configuration must not make every baseline, and every run that is to be continued,
+    // another's.
+    CHECK(json_of(folder / "out/run.json")["experiment_id"] == json_of(baseline)["experiment_id"]);
+    ++found;
+  }
+  CHECK(found >= 2);
+}
+
 }  // namespace headprune
