@@ -24,6 +24,13 @@ struct Running {
   std::unique_ptr<Analysis::Pass> pass;
 };
 
+/// The key with the largest weight of each row, [B, H, T]; -1 where two share it.
+torch::Tensor largest_keys(const torch::Tensor& weights) {
+  const auto [value, key] = weights.max(-1, /*keepdim=*/true);  // [B, H, T, 1]
+  const torch::Tensor shared = weights.eq(value).sum(-1) > 1;   // [B, H, T]
+  return key.squeeze(-1).masked_fill(shared, -1);               // [B, H, T]
+}
+
 /// Every block of one batch, shown to one part of each pass.
 std::vector<std::shared_ptr<Analysis::Part>> look_at(const Batch& batch, const std::vector<Running>& all,
                                                      Model& model) {
@@ -40,7 +47,8 @@ std::vector<std::shared_ptr<Analysis::Part>> look_at(const Batch& batch, const s
                          .batch = batch,
                          .weights = heads.weights,
                          .context = heads.context,
-                         .visible = visible_keys(model, index, batch).logical_and(queries.unsqueeze(-1))};
+                         .visible = visible_keys(model, index, batch).logical_and(queries.unsqueeze(-1)),
+                         .largest = largest_keys(heads.weights)};
     for (const auto& part : parts) part->see(view);
   };
   model.forward(batch, probe);

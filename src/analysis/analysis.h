@@ -23,6 +23,7 @@ struct BlockView {
   torch::Tensor weights;  // [B, H, T, S], after softmax
   torch::Tensor context;  // [B, H, T, Dv]
   torch::Tensor visible;  // [B, 1, T, S] bool: what the queries may look at; all false in rows of padding
+  torch::Tensor largest;  // [B, H, T] int64: the key with the largest weight; -1 where two share it
   /// [B, 1, T] bool: queries that have a choice, which see two keys or more.
   torch::Tensor choosing() const { return visible.sum(-1) > 1; }
   /// Ids of the keys, [B, S]: the decoder's own where it looks at itself beside an encoder.

@@ -30,11 +30,9 @@ Share weight_share(const BlockView& view, const torch::Tensor& to, const torch::
 }
 
 Share largest_share(const BlockView& view, const torch::Tensor& to, const torch::Tensor& queries) {
-  const torch::Tensor largest = view.weights.amax(-1, true);     // [B, H, T, 1]
-  const torch::Tensor at_largest = view.weights.eq(largest);     // [B, H, T, S]
-  const torch::Tensor alone = at_largest.sum(-1).eq(1);          // [B, H, T]
-  const torch::Tensor hit = at_largest.logical_and(to).any(-1);  // [B, H, T]
-  return {over(hit.logical_and(alone), queries), counted(queries), uniform_share(view, to, queries)};
+  const torch::Tensor at = view.largest.clamp_min(0).unsqueeze(-1);                // [B, H, T, 1]
+  const torch::Tensor hit = to.expand_as(view.weights).gather(3, at).squeeze(-1);  // [B, H, T]
+  return {over(hit.logical_and(view.largest >= 0), queries), counted(queries), uniform_share(view, to, queries)};
 }
 
 struct Shares::Sums {
