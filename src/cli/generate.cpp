@@ -105,7 +105,8 @@ ExitCode generate(const CommandLine& line, const GenerateArguments& arguments) {
   Json list = Json::array();
   std::string all;
   for (size_t i = 0; i < texts.size(); ++i) {
-    const std::string text = valid_text(tokenizer->decode(texts[i]));
+    std::string text = valid_text(tokenizer->decode(texts[i]));
+    if (prompts[i].empty() && tokenizer->begins_with_space() && text.starts_with(' ')) text.erase(0, 1);
     list.push_back(
         {{"prompt", prompts[i]}, {"text", text}, {"prompt_tokens", examples[i].tokens}, {"tokens", texts[i]}});
     all += text + "\n";

@@ -1,9 +1,6 @@
 #include "data/byte_bpe.h"
 
 #include <algorithm>
-#include <functional>
-#include <queue>
-#include <tuple>
 
 #include "core/error.h"
 #include "data/unicode.h"
@@ -14,10 +11,6 @@ namespace {
 
 constexpr size_t kCachedWords = 1 << 16;
 constexpr size_t kCachedWordBytes = 64;
-
-uint64_t pair_key(int64_t left, int64_t right) {
-  return static_cast<uint64_t>(left) << 32 | static_cast<uint64_t>(right);
-}
 
 std::string byte_names(std::string_view bytes) {
   std::string names;
@@ -56,22 +49,7 @@ ByteBpe::ByteBpe(TokenizerParts parts, const Merges& merges, const ByteBpeOption
     lacks_bytes_ = lacks_bytes_ || id < 0;
   }
   if (!options_.unknown.empty()) unknown_ = table().need(options_.unknown, "the unknown token");
-  for (const auto& both : merges) {
-    const std::string &left = both.first, &right = both.second;
-    const auto need = [&](const std::string& token) {
-      const int64_t id = table().id(token);
-      if (id < 0)
-        table().bad(
-            fmt::format("merge {} (\"{}\" with \"{}\") needs \"{}\", which is not in the vocabulary; get the "
-                        "tokenizer's files again",
-                        merges_.size() + 1, left, right, token));
-      return id;
-    };
-    const uint64_t key = pair_key(need(left), need(right));
-    const Merge merged{.rank = static_cast<int64_t>(merges_.size()), .id = need(left + right)};
-    if (!merges_.emplace(key, merged).second)
-      table().bad(fmt::format("merge {} (\"{}\" with \"{}\") is listed twice", merges_.size() + 1, left, right));
-  }
+  merges_ = BpeMerges(merges, table());
   find_added_tokens();
 }
 
@@ -111,12 +89,7 @@ std::optional<std::vector<TextSpan>> ByteBpe::locate(std::string_view text) cons
   return spans;
 }
 
-const ByteBpe::Merge* ByteBpe::find_merge(int64_t left, int64_t right) const {
-  const auto at = merges_.find(pair_key(left, right));
-  return at == merges_.end() ? nullptr : &at->second;
-}
-
-void ByteBpe::encode_text(std::string_view text, std::vector<int64_t>& ids) const {
+void ByteBpe::encode_text(std::string_view text, bool /*first*/, std::vector<int64_t>& ids) const {
   std::string spaced;
   if (options_.add_prefix_space && !text.starts_with(' ')) {
     spaced = " ";
@@ -151,56 +124,16 @@ void ByteBpe::append_word(std::string_view word, std::vector<int64_t>& ids) cons
 }
 
 std::vector<int64_t> ByteBpe::merge(std::string_view word) const {
-  struct Symbol {
-    int64_t id;
-    size_t previous, next;
-    bool gone = false;
-  };
-  constexpr size_t kNone = static_cast<size_t>(-1);
-  std::vector<Symbol> symbols;
-  symbols.reserve(word.size());
+  std::vector<int64_t> tokens;
+  tokens.reserve(word.size());
   bool after_unknown = false;
   for (const char byte : word) {
     const int64_t known = bytes_[static_cast<unsigned char>(byte)];
     const bool left_out = known < 0 && (unknown_ < 0 || (after_unknown && options_.fuse_unknown));
     after_unknown = known < 0;
-    if (left_out) continue;
-    const size_t place = symbols.size();
-    if (place > 0) symbols.back().next = place;
-    symbols.push_back({.id = known < 0 ? unknown_ : known, .previous = place == 0 ? kNone : place - 1, .next = kNone});
+    if (!left_out) tokens.push_back(known < 0 ? unknown_ : known);
   }
-
-  // As in the library, pairs that a merge has made stale stay in the queue and count only if they would still give the
-  // same token: ids are equal even where two merges give one token.
-  using Candidate = std::tuple<int64_t, size_t, int64_t>;  // rank, left symbol, new id: the smallest first
-  std::priority_queue<Candidate, std::vector<Candidate>, std::greater<>> queue;
-  const auto offer = [&](size_t left) {
-    if (left == kNone || symbols[left].next == kNone) return;
-    if (const Merge* found = find_merge(symbols[left].id, symbols[symbols[left].next].id))
-      queue.emplace(found->rank, left, found->id);
-  };
-  for (size_t i = 0; i < symbols.size(); ++i) offer(i);
-
-  while (!queue.empty()) {
-    const auto [rank, left, id] = queue.top();
-    queue.pop();
-    Symbol& symbol = symbols[left];
-    if (symbol.gone || symbol.next == kNone) continue;
-    Symbol& taken = symbols[symbol.next];
-    const Merge* now = find_merge(symbol.id, taken.id);
-    if (!now || now->id != id) continue;
-    symbol.id = id;
-    symbol.next = taken.next;
-    taken.gone = true;
-    if (symbol.next != kNone) symbols[symbol.next].previous = left;
-    offer(symbol.previous);
-    offer(left);
-  }
-
-  std::vector<int64_t> ids;
-  for (const Symbol& symbol : symbols)
-    if (!symbol.gone) ids.push_back(symbol.id);
-  return ids;
+  return merges_.apply(tokens);
 }
 
 }  // namespace headprune

@@ -7,16 +7,13 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
-#include <utility>
 #include <vector>
 
+#include "data/bpe_merges.h"
 #include "data/model_tokenizer.h"
 #include "data/word_split.h"
 
 namespace headprune {
-
-/// Two neighbouring tokens that become one; the earlier in the list, the sooner.
-using Merges = std::vector<std::pair<std::string, std::string>>;
 
 /// How GPT-2 spells a byte in its vocabulary: a printable character.
 std::string gpt2_byte_name(unsigned char byte);
@@ -44,20 +41,16 @@ class ByteBpe final : public ModelTokenizer {
   std::optional<std::vector<TextSpan>> locate(std::string_view text) const override;
 
  private:
-  struct Merge {
-    int64_t rank, id;
-  };
   std::string normalize(std::string_view text) const override;
-  void encode_text(std::string_view text, std::vector<int64_t>& ids) const override;
+  void encode_text(std::string_view text, bool first, std::vector<int64_t>& ids) const override;
   void append_word(std::string_view word, std::vector<int64_t>& ids) const;
   std::vector<int64_t> merge(std::string_view word) const;
-  const Merge* find_merge(int64_t left, int64_t right) const;
 
   ByteBpeOptions options_;
   std::array<int64_t, 256> bytes_{};  // -1: the vocabulary lacks it
   bool lacks_bytes_ = false;
   int64_t unknown_ = -1;
-  std::unordered_map<uint64_t, Merge> merges_;  // left id << 32 | right id
+  BpeMerges merges_;
   mutable std::mutex mutex_;
   mutable std::unordered_map<std::string, std::vector<int64_t>> cache_;
 };

@@ -70,7 +70,7 @@ std::vector<int64_t> ModelTokenizer::encode(std::string_view text) const {
       text,
       [&](std::string_view stretch) {
         normalized_.split(
-            normalize(stretch), [&](std::string_view rest) { encode_text(rest, ids); }, on_token);
+            normalize(stretch), [&](std::string_view rest) { encode_text(rest, ids.empty(), ids); }, on_token);
       },
       on_token);
   return ids;

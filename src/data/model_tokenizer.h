@@ -45,8 +45,8 @@ class ModelTokenizer : public Tokenizer {
   virtual std::string normalize(std::string_view text) const = 0;
   /// What an added token that is looked for in normalized text is looked for as.
   virtual std::string normalize_token(std::string_view content) const { return normalize(content); }
-  /// Appends the ids of normalized text without added tokens, never empty.
-  virtual void encode_text(std::string_view text, std::vector<int64_t>& ids) const = 0;
+  /// Appends the ids of normalized text without added tokens, never empty. `first`: no token stands before it.
+  virtual void encode_text(std::string_view text, bool first, std::vector<int64_t>& ids) const = 0;
 
   TokenizerFiles files_;
   std::string where_;

@@ -90,6 +90,27 @@ int64_t SentencePieces::unknown() const { return processor_->unk_id(); }
 int64_t SentencePieces::sentence_start() const { return processor_->bos_id(); }
 int64_t SentencePieces::sentence_end() const { return processor_->eos_id(); }
 int64_t SentencePieces::padding() const { return processor_->pad_id(); }
+bool SentencePieces::control(int64_t id) const { return processor_->IsControl(static_cast<int>(id)); }
+std::optional<std::string> SentencePieces::user_defined() const {
+  // The library does not say it, but with a vocabulary of nothing it leaves all others unused that are more than one
+  // character; those of one it gives no score.
+  sentencepiece::SentencePieceProcessor bare;
+  need_ok(bare.LoadFromSerializedProto(processor_->serialized_model_proto()), where_);
+  need_ok(bare.SetVocabulary(std::vector<absl::string_view>{}), where_);
+  for (int id = 0; id < bare.GetPieceSize(); ++id) {
+    if (bare.IsUnused(id) || bare.IsControl(id) || bare.IsUnknown(id)) continue;
+    const std::string& piece = bare.IdToPiece(id);
+    size_t first = 0;
+    take_code_point(piece, first);
+    if (first < piece.size() || bare.GetScore(id) == 0) return piece;
+  }
+  return std::nullopt;
+}
+bool SentencePieces::spells_bytes() const {
+  for (int id = 0; id < processor_->GetPieceSize(); ++id)
+    if (processor_->IsByte(id)) return true;
+  return false;
+}
 
 std::vector<int64_t> SentencePieces::encode(std::string_view text) const {
   std::vector<int> ids;

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -46,6 +47,12 @@ class SentencePieces {
   int64_t sentence_start() const;
   int64_t sentence_end() const;
   int64_t padding() const;
+  /// Whether a piece is one that no text is spelled with.
+  bool control(int64_t id) const;
+  /// A piece that is found in texts before the others, where the model has one.
+  std::optional<std::string> user_defined() const;
+  /// Whether characters without a piece are spelled by their bytes.
+  bool spells_bytes() const;
 
   std::vector<int64_t> encode(std::string_view text) const;
   std::vector<std::string> encode_pieces(std::string_view text) const;

@@ -47,7 +47,7 @@ Example assemble(const TextIds& texts, const SequenceForm& form) {
   example.tokens.insert(example.tokens.end(), texts[0].begin(), texts[0].end());
   if (texts.size() > 1) {
     add_specials(form.between);
-    if (form.second_type) example.token_types.assign(example.tokens.size(), 0);
+    if (form.second_type) example.token_types.assign(example.tokens.size() - form.typed_between, 0);
     example.tokens.insert(example.tokens.end(), texts[1].begin(), texts[1].end());
   }
   add_specials(form.after);

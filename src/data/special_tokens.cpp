@@ -148,7 +148,8 @@ void SpecialTokens::merge_decoder(TokenizerParts& parts) const {
       fail(ExitCode::run_failed,
            "{} gives the token \"{}\" the id {}, and added_tokens of {} the id {}; make them agree", here,
            token.content, token.id, parts.where, listed->id);
-    if (listed->special && token.normalized == listed->normalized) {
+    // The library looks for a special token in the text that tokenizer.json says, whatever stands here.
+    if (listed->special && (token.special || token.normalized == listed->normalized)) {
       take_flags(*listed, token);
     } else if (listed->special != token.special || listed->normalized != token.normalized ||
                listed->lstrip != token.lstrip || listed->rstrip != token.rstrip ||

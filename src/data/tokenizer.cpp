@@ -14,15 +14,16 @@ namespace {
 constexpr const char* kVocabulary = "vocabulary.json";
 
 constexpr const char* kSupported =
-    "supported: tokenizer.json (WordPiece, byte-level BPE), vocab.txt, vocab.json with merges.txt, source.spm with "
+    "supported: tokenizer.json (WordPiece, BPE), vocab.txt, vocab.json with merges.txt, tokenizer.model, source.spm "
+    "with "
     "target.spm, or the vocabulary.json of headprune";
 
 /// Files of tokenizers that are not supported, to say so rather than that there is none.
-constexpr const char* kSentencePiece[] = {"spiece.model", "sentencepiece.bpe.model", "tokenizer.model"};
+constexpr const char* kSentencePiece[] = {"spiece.model", "sentencepiece.bpe.model"};
 
 /// Each of these alone says that there is a tokenizer.
-constexpr const char* kStarts[] = {kVocabulary,  "tokenizer.json", "vocab.txt",
-                                   "vocab.json", kSourceModel,     kTargetModel};
+constexpr const char* kStarts[] = {kVocabulary,       "tokenizer.json", "vocab.txt", "vocab.json",
+                                   "tokenizer.model", kSourceModel,     kTargetModel};
 
 /// Old folders have "tokenizer_file": null in tokenizer_config.json, which makes transformers read the other files.
 bool puts_aside_json(const TokenizerFiles& files) {
@@ -67,6 +68,7 @@ std::shared_ptr<const Tokenizer> read_tokenizer(const std::filesystem::path& fol
   if (files.has("tokenizer.json") && !puts_aside_json(files)) return read_tokenizer_json(std::move(files));
   if (files.has("vocab.txt")) return read_vocab_txt(std::move(files));
   if (files.has("vocab.json") && files.has("merges.txt")) return read_vocab_json(std::move(files));
+  if (files.has("tokenizer.model")) return read_tokenizer_model(std::move(files));
   if (files.has("vocab.json") || files.has("merges.txt"))
     fail(ExitCode::run_failed, "{}: {} is there without {}; copy both into the folder", folder.string(),
          files.has("vocab.json") ? "vocab.json" : "merges.txt", files.has("vocab.json") ? "merges.txt" : "vocab.json");

@@ -18,6 +18,7 @@ namespace headprune {
 struct SequenceForm {
   std::vector<int64_t> before, between, after;
   bool second_type = false;  // the second text and `after` have token type 1
+  size_t typed_between = 0;  // how many of `between`, the last ones, then have it too
   bool cut_left = false;     // what is too long loses its beginning (truncation_side: left), else its end
 
   int64_t specials(size_t texts) const {
@@ -48,6 +49,8 @@ class Tokenizer {
   virtual std::vector<int64_t> encode(std::string_view text) const = 0;
   /// Where each token of encode(text) stands in the text; nothing where the tokenizer cannot say.
   virtual std::optional<std::vector<TextSpan>> locate(std::string_view /*text*/) const { return std::nullopt; }
+  /// Whether encode() begins a text with a space of its own, which the first token of a text then has too much.
+  virtual bool begins_with_space() const { return false; }
   /// The id of text that cannot be spelled; -1 where every text can.
   virtual int64_t unknown() const = 0;
   /// `texts` is 1 or 2.
@@ -64,8 +67,8 @@ std::vector<std::filesystem::path> tokenizer_files(const std::filesystem::path& 
 bool has_tokenizer(const std::filesystem::path& folder);
 
 /// The tokenizer of a model folder: source.spm with target.spm (a TranslationTokenizer), vocabulary.json (built here),
-/// tokenizer.json, vocab.txt, or vocab.json with merges.txt (docs/formats.md section 4). Throws Error(run_failed): no
-/// such file, a damaged one, a kind that is not supported.
+/// tokenizer.json, vocab.txt, vocab.json with merges.txt, or tokenizer.model (docs/formats.md section 4). Throws
+/// Error(run_failed): no such file, a damaged one, a kind that is not supported.
 std::shared_ptr<const Tokenizer> read_tokenizer(const std::filesystem::path& folder);
 
 /// Throws Error(usage) where data.unit asks for another unit than that of the loaded model's tokenizer.

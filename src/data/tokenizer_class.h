@@ -21,6 +21,7 @@ struct TokenizerClass {
   std::string name;               // "BertTokenizer": as in transformers, without "Fast"
   bool bert_rules = false;        // the rules for text come from tokenizer_config.json, with the class's defaults
   bool token_types = false;       // model_input_names has token_type_ids
+  bool llama_rules = false;       // the form comes from add_bos_token and add_eos_token, and more (llama_tokenizer.h)
   std::vector<UsualToken> usual;  // in the order in which transformers adds them
 };
 

@@ -19,6 +19,7 @@ inline constexpr const char* kTokenizerFiles[] = {"tokenizer.json",
                                                   "vocab.txt",
                                                   "vocab.json",
                                                   "merges.txt",
+                                                  "tokenizer.model",
                                                   "source.spm",
                                                   "target.spm"};
 

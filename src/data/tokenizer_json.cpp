@@ -6,6 +6,7 @@
 #include "core/text.h"
 #include "data/byte_bpe.h"
 #include "data/json_place.h"
+#include "data/llama_tokenizer.h"
 #include "data/special_tokens.h"
 #include "data/tokenizer_readers.h"
 #include "data/wordpiece.h"
@@ -67,31 +68,31 @@ SequenceForm read_template(const TokenizerParts& parts, const JsonPlace& process
   const JsonPlace list = processor.at(texts == 1 ? "single" : "pair");
   SequenceForm form;
   std::vector<int64_t>* const specials[] = {&form.before, texts == 1 ? &form.after : &form.between, &form.after};
-  std::vector<std::pair<size_t, int64_t>> types;  // texts seen up to the piece, type
-  size_t seen = 0;
+  std::vector<int64_t> types, text_types;  // of all pieces, of the texts among them
   for (size_t i = 0; i < list.array().size(); ++i) {
     const JsonPlace piece = list.at(i);
     const bool is_text = piece.has("Sequence");
     const JsonPlace body = piece.at(is_text ? "Sequence" : "SpecialToken");
     const std::string& id = body.at("id").text();
+    types.push_back(body.at("type_id").count());
     if (is_text) {
-      if (seen == texts || id != (seen == 0 ? "A" : "B"))
+      if (text_types.size() == texts || id != (text_types.empty() ? "A" : "B"))
         list.bad("only templates with the first text (and then, in a pair, the second) are supported, once each");
-      ++seen;
-    } else {
-      const JsonPlace token = processor.at("special_tokens").at(id.c_str());
-      const JsonPlace ids = token.at("ids"), names = token.at("tokens");
-      if (ids.array().size() != names.array().size()) token.bad("\"ids\" and \"tokens\" must be of one length");
-      for (size_t k = 0; k < ids.array().size(); ++k)
-        specials[seen]->push_back(special_id(parts, token, names.at(k).text(), ids.at(k).count()));
+      text_types.push_back(types.back());
+      continue;
     }
-    types.emplace_back(seen, body.at("type_id").count());
+    const JsonPlace token = processor.at("special_tokens").at(id.c_str());
+    const JsonPlace ids = token.at("ids"), names = token.at("tokens");
+    if (ids.array().size() != names.array().size()) token.bad("\"ids\" and \"tokens\" must be of one length");
+    for (size_t k = 0; k < ids.array().size(); ++k)
+      specials[text_types.size()]->push_back(special_id(parts, token, names.at(k).text(), ids.at(k).count()));
+    if (texts == 2 && text_types.size() == 1 && types.back() == 1) form.typed_between += ids.array().size();
   }
-  if (seen != texts) list.bad(fmt::format("must have {} text(s)", texts));
-  form.second_type = types.back().second == 1;
-  for (const auto& [texts_before, type] : types)
-    if (type != (form.second_type && texts == 2 && texts_before == 2 ? 1 : 0))
-      list.bad("only token types of 0, or in a pair of 1 from the second text on, are supported");
+  if (text_types.size() != texts) list.bad(fmt::format("must have {} text(s)", texts));
+  form.second_type = types.back() == 1;
+  if (!std::is_sorted(types.begin(), types.end()) || types.back() > 1 || text_types.front() != 0 ||
+      text_types.back() != (texts == 2 ? types.back() : 0) || (texts == 1 && types.back() != 0))
+    list.bad("only token types of 0, or in a pair of 1 from the second text or a token before it on, are supported");
   return form;
 }
 
@@ -233,8 +234,8 @@ ByteBpeOptions read_splitter(const Folder& folder) {
     const JsonPlace splitter = pre_tokenizer_of(root, "ByteLevel");
     if (!splitter.flag("use_regex", true)) splitter.bad("\"use_regex\": false is not supported");
     const JsonPlace space = splitter.at("add_prefix_space");
-    return {.add_prefix_space =
-                folder.setting(space, space.flag(), "add_prefix_space", folder.rules.has_value(), false)};
+    return {.add_prefix_space = folder.setting(space, space.flag(), "add_prefix_space",
+                                               folder.rules && !folder.rules->llama_rules, false)};
   }
   const JsonPlace list = root.at("pre_tokenizer").at("pretokenizers");
   if (list.array().size() != 2 || list.at(size_t{1}).at("type").text() != "ByteLevel")
@@ -260,7 +261,18 @@ ByteBpeOptions read_splitter(const Folder& folder) {
   first.at("pattern").bad(fmt::format("the expression {} is not supported; those of Qwen2 and Llama 3 are", pattern));
 }
 
-std::shared_ptr<const Tokenizer> make_byte_bpe(const Folder& folder, TokenizerParts parts) {
+/// With byte_fallback, by characters.
+std::shared_ptr<const Tokenizer> make_piece_bpe(const Folder& folder, TokenizerParts parts) {
+  const JsonPlace model = folder.root.at("model");
+  must_be_off(model, {"ignore_merges"});
+  const PieceOptions form = read_piece_form(folder.root);
+  if (folder.rules && folder.rules->llama_rules) need_same_model(folder.config(), parts, form);
+  // Every byte has a piece, so nothing is unknown.
+  PieceEncoder encoder = merging_encoder(read_merges(model.at("merges")), parts.table);
+  return std::make_shared<const PieceTokenizer>(std::move(parts), std::move(encoder), form, /*unknown=*/-1);
+}
+
+std::shared_ptr<const Tokenizer> make_bpe(const Folder& folder, TokenizerParts parts) {
   const JsonPlace& root = folder.root;
   if (folder.rules && folder.rules->bert_rules)
     root.bad(fmt::format("{} is {}, which does not read a tokenizer of type BPE; set the class that it was saved by",
@@ -268,7 +280,9 @@ std::shared_ptr<const Tokenizer> make_byte_bpe(const Folder& folder, TokenizerPa
   const JsonPlace model = root.at("model");
   allow_only(model, {"type", "vocab", "merges", "unk_token", "dropout", "continuing_subword_prefix",
                      "end_of_word_suffix", "fuse_unk", "byte_fallback", "ignore_merges"});
-  must_be_off(model, {"dropout", "continuing_subword_prefix", "end_of_word_suffix", "byte_fallback"});
+  must_be_off(model, {"dropout", "continuing_subword_prefix", "end_of_word_suffix"});
+  if (model.flag("byte_fallback", false)) return make_piece_bpe(folder, std::move(parts));
+  if (folder.rules && folder.rules->llama_rules) need_same_model(folder.config(), parts, std::nullopt);
   ByteBpeOptions options = read_splitter(folder);
   options.whole_words_first = model.flag("ignore_merges", false);
   options.unknown = model.text("unk_token", "");
@@ -315,7 +329,7 @@ std::shared_ptr<const Tokenizer> read_tokenizer_json(TokenizerFiles files) {
   if (root.text("version", "1.0") != "1.0") unsupported(root.at("version"), root.at("version").text(), "1.0");
   const JsonPlace model = root.at("model");
   const std::string type = model_type(model);
-  if (type != "WordPiece" && type != "BPE") unsupported(model, type, "WordPiece, byte-level BPE");
+  if (type != "WordPiece" && type != "BPE") unsupported(model, type, "WordPiece, BPE");
   SpecialTokens specials(files);
   specials.refuse_other_files({"tokenizer_file"});
   if (specials.config().flag("from_slow", false))
@@ -331,12 +345,13 @@ std::shared_ptr<const Tokenizer> read_tokenizer_json(TokenizerFiles files) {
                        .pair = {}};
   // Where no processor says otherwise the second text is of type 1.
   parts.pair.second_type = true;
-  if (root.has("post_processor")) read_processor(root.at("post_processor"), parts);
   const TokenizerClass known = rules.value_or(*find_tokenizer_class("PreTrainedTokenizerFast"));
+  if (root.has("post_processor") && !known.llama_rules) read_processor(root.at("post_processor"), parts);
   specials.merge_into(parts, known);
+  if (known.llama_rules) set_llama_forms(specials, parts);
   specials.finish_forms(parts, known.token_types, truncation_side(root));
   const Folder folder{root, specials, rules};
-  return type == "BPE" ? make_byte_bpe(folder, std::move(parts)) : make_wordpiece(folder, std::move(parts));
+  return type == "BPE" ? make_bpe(folder, std::move(parts)) : make_wordpiece(folder, std::move(parts));
 }
 
 }  // namespace headprune

@@ -20,6 +20,9 @@ std::shared_ptr<const Tokenizer> read_vocab_txt(TokenizerFiles files);
 /// vocab.json and merges.txt. The form is that of the class, RoBERTa's or GPT-2's.
 std::shared_ptr<const Tokenizer> read_vocab_json(TokenizerFiles files);
 
+/// tokenizer.model of LlamaTokenizer, pieces by SentencePiece itself.
+std::shared_ptr<const Tokenizer> read_tokenizer_model(TokenizerFiles files);
+
 /// source.spm, target.spm and vocab.json.
 std::shared_ptr<const TranslationTokenizer> read_marian(TokenizerFiles files);
 

@@ -37,7 +37,7 @@ WordPiece::WordPiece(TokenizerParts parts, WordPieceOptions options)
   find_added_tokens();
 }
 
-void WordPiece::encode_text(std::string_view text, std::vector<int64_t>& ids) const {
+void WordPiece::encode_text(std::string_view text, bool /*first*/, std::vector<int64_t>& ids) const {
   for (const std::string_view word : bert_words(text)) {
     const size_t before = ids.size();
     if (std::count_if(word.begin(), word.end(), begins_character) <= options_.longest_word && append_pieces(word, ids))

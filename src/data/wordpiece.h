@@ -35,7 +35,7 @@ class WordPiece final : public ModelTokenizer {
   std::string normalize_token(std::string_view content) const override {
     return bert_normalize(content, options_.token_rules);
   }
-  void encode_text(std::string_view text, std::vector<int64_t>& ids) const override;
+  void encode_text(std::string_view text, bool first, std::vector<int64_t>& ids) const override;
   bool append_pieces(std::string_view word, std::vector<int64_t>& ids) const;
 
   WordPieceOptions options_;

@@ -161,6 +161,55 @@ def byte_level_cases():
     both("BERT's class on byte-level files", "byte_bpe", {CONFIG: {"/tokenizer_class": "BertTokenizer"}})
 
 
+def llama_cases():
+    """With tokenizer.model beside tokenizer.json, and alone."""
+    both("Llama's class", "llama")
+    for flags in ({"/add_bos_token": False}, {"/add_eos_token": True}, {"/add_bos_token": False, "/add_eos_token": True},
+                  {"/add_bos_token": None}, {"/bos_token": None}, {"/bos_token": None, "/add_bos_token": False},
+                  {"/bos_token": "</s>"}, {"/bos_token": "\u2581a"}, {"/pad_token": "</s>"}, {"/pad_token": "[PAD]"},
+                  {"/model_input_names": ALL, "/add_eos_token": True}, {"/truncation_side": "left"},
+                  {"/split_special_tokens": True}, {"/additional_special_tokens": ["\u2581dog", "house"]},
+                  {"/add_prefix_space": True}, {"/legacy": True},
+                  {"/bos_token": typed("<s>", lstrip=True, rstrip=True)}):
+        both("Llama's class, " + ", ".join(f"{key[1:]} {value}" for key, value in flags.items()), "llama", {CONFIG: flags})
+    both("Llama, a new token in added_tokens.json", "llama", {ADDED: {"/story of": 520}})
+    both("Llama, a new token in added_tokens_decoder", "llama", {CONFIG: {"/added_tokens_decoder": {
+        str(i): token(content, special=i < 3, normalized=i > 2) for i, content in [(0, "<unk>"), (1, "<s>"), (2, "</s>"), (520, "story of")]}}})
+    both("Llama, another bos_token in the map", "llama", {MAP: {"/bos_token": "</s>"}})
+    for model in ("llama", "mistral"):
+        both(f"class from config.json of a {model}", "llama", {MODEL: {"/model_type": model}}, {CONFIG: ["/tokenizer_class"]})
+    normalized = {f"/added_tokens/{i}/normalized": True for i in range(3)}
+    case("Llama, normalized special tokens", "llama", {FILE: normalized})
+    case("Llama, normalized special tokens, others in added_tokens_decoder", "llama",
+         {FILE: normalized, CONFIG: {"/added_tokens_decoder": {
+             str(i): token(content, special=True, rstrip=True) for i, content in enumerate(("<unk>", "<s>", "</s>"))}}})
+    metaspace = {"type": "Metaspace", "replacement": "\u2581", "prepend_scheme": "first", "split": False}
+    first = {FILE: {"/normalizer": None, "/pre_tokenizer": metaspace}}
+    case("Llama, Metaspace", "llama", first)
+    case("Llama, Metaspace, legacy and add_prefix_space", "llama",
+         first | {CONFIG: {"/legacy": False, "/add_prefix_space": True}})
+    case("Llama, Metaspace, add_prefix_space alone", "llama", first | {CONFIG: {"/add_prefix_space": True}})
+    case("Llama, legacy False, add_prefix_space True", "llama", {CONFIG: {"/legacy": False, "/add_prefix_space": True}})
+    case("Llama, legacy False", "llama", {CONFIG: {"/legacy": False}})
+    case("Llama, add_prefix_space False", "llama", {CONFIG: {"/add_prefix_space": False}})
+    case("Llama, add_prefix_space False, without tokenizer.json", "llama", {CONFIG: {"/add_prefix_space": False}}, without=[FILE])
+    case("Llama, add_prefix_space null", "llama", {CONFIG: {"/add_prefix_space": None}})
+    case("Llama, add_prefix_space True, without tokenizer.model", "llama", {CONFIG: {"/add_prefix_space": True}},
+         without=["tokenizer.model"])
+    case("Llama, tokenizer_file is null", "llama", {CONFIG: {"/tokenizer_file": None}})
+    for cls in ("PreTrainedTokenizerFast", "GPT2Tokenizer", "BertTokenizer", "CodeLlamaTokenizer"):
+        case(f"Llama's files as {cls}", "llama", {CONFIG: {"/tokenizer_class": cls}})
+    case("Llama's files as PreTrainedTokenizerFast, names without types", "llama",
+         {CONFIG: {"/tokenizer_class": "PreTrainedTokenizerFast", "/model_input_names": NO_TYPES}})
+    template = json.loads((HERE / "llama" / "tokenizer.json").read_text())["post_processor"]
+    template["special_tokens"]["<s>"] |= {"ids": [0], "tokens": ["<|endoftext|>"]}
+    case("GPT-2's files as LlamaTokenizer", "byte_bpe",
+         {CONFIG: {"/tokenizer_class": "LlamaTokenizer", "/bos_token": "<|endoftext|>", "/eos_token": "<|endoftext|>",
+                   "/unk_token": "<|endoftext|>"}}, {CONFIG: ["/add_prefix_space"]})
+    case("a template with a type between the texts", "byte_bpe",
+         {CONFIG: {"/tokenizer_class": "PreTrainedTokenizerFast"}, FILE: {"/post_processor": template}})
+
+
 def pointed(document, pointer):
     *path, last = pointer.strip("/").split("/")
     for key in path:
@@ -205,6 +254,7 @@ def main():
     options = parser.parse_args()
     bert_cases()
     byte_level_cases()
+    llama_cases()
     lines = [json.dumps(one | result(one), ensure_ascii=False) for one in CASES]
     text = (f'{{"texts": {json.dumps(TEXTS, ensure_ascii=False)},\n"pair": {json.dumps(PAIR)},\n'
             f'"max_length": {MAX_LENGTH},\n"cases": [\n' + ",\n".join(lines) + "\n]}\n")
