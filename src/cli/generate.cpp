@@ -3,6 +3,7 @@
 #include "cli/cli.h"
 #include "core/log.h"
 #include "core/text.h"
+#include "data/chat_template.h"
 #include "data/text_lines.h"
 #include "model/folder.h"
 #include "model/greedy.h"
@@ -18,6 +19,7 @@ struct GenerateArguments {
   std::string folder, prompt_file, mask;
   std::vector<std::string> prompts;
   int64_t most = 64;
+  bool chat = false;
 };
 
 std::vector<std::string> prompts_of(const GenerateArguments& arguments) {
@@ -50,6 +52,13 @@ Example prompt_example(const std::string& prompt, const Tokenizer& tokenizer) {
   example.tokens.insert(example.tokens.end(), ids.begin(), ids.end());
   if (example.tokens.empty())
     fail(ExitCode::usage, "a prompt without tokens: this tokenizer begins texts with no token of its own; write some");
+  return example;
+}
+
+/// The turn of a user and the beginning of the assistant's, as the folder's template spells them.
+Example chat_example(const std::string& prompt, const ChatTemplate& chat, const Tokenizer& tokenizer) {
+  Example example;
+  example.tokens = tokenizer.encode(chat.apply(prompt));
   return example;
 }
 
@@ -87,7 +96,12 @@ ExitCode generate(const CommandLine& line, const GenerateArguments& arguments) {
     log_warn("[generate] generation_config.json asks for {}, which is not done: the likeliest token is written",
              join(settings.ignored, ", "));
   std::vector<Example> examples;
-  for (const std::string& prompt : prompts) examples.push_back(prompt_example(prompt, *tokenizer));
+  if (arguments.chat) {
+    const ChatTemplate chat = read_chat_template(folder.path);
+    for (const std::string& prompt : prompts) examples.push_back(chat_example(prompt, chat, *tokenizer));
+  } else {
+    for (const std::string& prompt : prompts) examples.push_back(prompt_example(prompt, *tokenizer));
+  }
   check_lengths(examples, arguments.most, folder.config);
   const PerBlock gates = gates_of_file(arguments.mask, folder.blocks());
   const auto model = build_loaded(folder, {.vocabulary_size = tokenizer->size()});
@@ -106,7 +120,8 @@ ExitCode generate(const CommandLine& line, const GenerateArguments& arguments) {
   std::string all;
   for (size_t i = 0; i < texts.size(); ++i) {
     std::string text = valid_text(tokenizer->decode(texts[i]));
-    if (prompts[i].empty() && tokenizer->begins_with_space() && text.starts_with(' ')) text.erase(0, 1);
+    const bool begins = prompts[i].empty() && !arguments.chat;
+    if (begins && tokenizer->begins_with_space() && text.starts_with(' ')) text.erase(0, 1);
     list.push_back(
         {{"prompt", prompts[i]}, {"text", text}, {"prompt_tokens", examples[i].tokens}, {"tokens", texts[i]}});
     all += text + "\n";
@@ -127,6 +142,7 @@ void add_generate(CommandLine& line) {
   command.add_option("--prompt-file", arguments->prompt_file, "a text file with one prompt a line");
   command.add_option("--max-new-tokens", arguments->most, "tokens written at most; by default 64")
       ->check(CLI::PositiveNumber);
+  command.add_flag("--chat", arguments->chat, "each prompt is what a user says, in the folder's chat template");
   command.add_option("--mask", arguments->mask, "JSON file with one mask, as the rule from_file reads it");
   command.footer(
       "Examples:\n  headprune generate runs/shakespeare/model --prompt \"ROMEO:\"\n"

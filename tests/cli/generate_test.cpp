@@ -118,4 +118,35 @@ TEST_CASE("generate says what it cannot go on from", "[cli][generate]") {
   refused({"generate", (finished_run() / "model/seed-1").string(), "--prompt", "a"}, 4, "does not go on with texts");
 }
 
+TEST_CASE("generate goes on from the folder's chat template, or refuses it", "[cli][generate]") {
+  const TestFolder scratch;
+  const fs::path golden = fs::path(HEADPRUNE_SOURCE_DIR) / "tests/golden";
+  fs::create_directories(scratch / "model");
+  for (const char* name : {"config.json", "model.safetensors"})
+    fs::copy(golden / "choices" / name, scratch / "model" / name);
+  fs::copy(golden / "tokenizers/byte_bpe/tokenizer.json", scratch / "model/tokenizer.json");
+  const Json known = parse_json(read_file(golden / "chat_templates.json"), "chat_templates.json");
+  Json config = {{"tokenizer_class", "GPT2Tokenizer"}};
+  const auto chat = [&] {
+    write_file(scratch / "model/tokenizer_config.json", config.dump());
+    return headprune_in(scratch.path(),
+                        {"generate", "model", "--chat", "--prompt", "Hello world", "--max-new-tokens", "3", "--json"});
+  };
+  const Finished none = chat();
+  CHECK(none.code == 4);
+  CHECK_THAT(none.err, ContainsSubstring("the folder has no chat template"));
+  config.update(known["cases"][0]["config"]);
+  const Finished done = chat();
+  INFO(done.err);
+  REQUIRE(done.code == 0);
+  const Json list = parse_json(done.out, "stdout");
+  CHECK(list[0]["prompt"] == "Hello world");
+  CHECK(list[0]["prompt_tokens"] == known["cases"][0]["ids"]);
+  config["chat_template"] = "{{ messages[0]['content'] }}";
+  const Finished other = chat();
+  CHECK(other.code == 4);
+  CHECK(other.out.empty());
+  CHECK_THAT(other.err, ContainsSubstring("this chat template is not supported; supported are"));
+}
+
 }  // namespace headprune
