@@ -200,13 +200,16 @@ class InputFile {
 
   std::string read(uint64_t offset, uint64_t count) const {
     std::string bytes(count, '\0');
+    read(offset, count, bytes.data());
+    return bytes;
+  }
+  void read(uint64_t offset, uint64_t count, char* to) const {
     for (size_t have = 0; have < count;) {
-      const ssize_t got = ::pread(file_, bytes.data() + have, count - have, static_cast<off_t>(offset + have));
+      const ssize_t got = ::pread(file_, to + have, count - have, static_cast<off_t>(offset + have));
       if (got < 0 && errno != EINTR) refuse(errno);
       if (got == 0) HeaderParser(name_).refuse("metadata_incomplete_buffer", "the file was cut while it was read");
       have += got > 0 ? static_cast<size_t>(got) : 0;
     }
-    return bytes;
   }
 
  private:
@@ -252,14 +255,20 @@ SafetensorsHeader parse_safetensors(std::string_view file, const std::string& wh
 
 SafetensorsHeader read_safetensors_header(const std::filesystem::path& path) { return read_header(InputFile(path)); }
 
-std::vector<TensorBytes> read_safetensors(const std::filesystem::path& path) {
+void read_safetensors(const std::filesystem::path& path, const std::function<char*(const TensorInfo&)>& place) {
   const InputFile file(path);
   const SafetensorsHeader header = read_header(file);
+  for (const TensorInfo& info : header.tensors)
+    if (char* const to = place(info)) file.read(header.data_start + info.begin, info.end - info.begin, to);
+}
+
+std::vector<TensorBytes> read_safetensors(const std::filesystem::path& path) {
   std::vector<TensorBytes> tensors;
-  for (const auto& info : header.tensors) {
-    tensors.push_back(
-        {info.name, info.dtype, info.shape, file.read(header.data_start + info.begin, info.end - info.begin)});
-  }
+  read_safetensors(path, [&](const TensorInfo& info) {
+    TensorBytes& tensor = tensors.emplace_back(TensorBytes{info.name, info.dtype, info.shape, {}});
+    tensor.bytes.resize(info.end - info.begin);
+    return tensor.bytes.data();
+  });
   return tensors;
 }
 

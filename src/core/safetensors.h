@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
@@ -56,6 +57,8 @@ class SafetensorsError : public Error {
 SafetensorsHeader parse_safetensors(std::string_view file, const std::string& where);
 /// The header of a file on disk, read with pread; sizes are checked against the file's.
 SafetensorsHeader read_safetensors_header(const std::filesystem::path& path);
+/// Every tensor, by the order of the header, read to where `place` wants its bytes; null for a tensor without any.
+void read_safetensors(const std::filesystem::path& path, const std::function<char*(const TensorInfo&)>& place);
 /// A whole file: bytes of every tensor, by the order of the header.
 std::vector<TensorBytes> read_safetensors(const std::filesystem::path& path);
 /// The file's bytes. `metadata` is written first, after {"format":"pt"}.

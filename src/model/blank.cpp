@@ -3,7 +3,7 @@
 namespace headprune {
 namespace {
 
-thread_local bool without_memory = false;
+thread_local bool without_memory = false, without_values = false;
 
 }  // namespace
 
@@ -11,8 +11,13 @@ WithoutMemory::WithoutMemory() : before_(without_memory) { without_memory = true
 
 WithoutMemory::~WithoutMemory() { without_memory = before_; }
 
-torch::TensorOptions blank_options() {
-  return torch::TensorOptions(torch::kFloat32).device(without_memory ? torch::kMeta : torch::kCPU);
+WithoutValues::WithoutValues() : before_(without_values) { without_values = true; }
+
+WithoutValues::~WithoutValues() { without_values = before_; }
+
+torch::Tensor blank(at::IntArrayRef shape) {
+  if (without_memory) return torch::empty(shape, torch::kMeta);
+  return without_values ? torch::empty(shape) : torch::zeros(shape);
 }
 
 }  // namespace headprune

@@ -17,7 +17,20 @@ class WithoutMemory {
   bool before_;
 };
 
-/// Options of a parameter that is made now: float32 on the CPU, or without memory.
-torch::TensorOptions blank_options();
+/// Makes this thread's new modules without values while it lives: whoever makes one fills every tensor of it, or puts
+/// another in its place, before it is looked at. Memory that nobody writes to is not taken.
+class WithoutValues {
+ public:
+  WithoutValues();
+  ~WithoutValues();
+  WithoutValues(const WithoutValues&) = delete;
+  WithoutValues& operator=(const WithoutValues&) = delete;
+
+ private:
+  bool before_;
+};
+
+/// A parameter or buffer that is made now: float32 zeros on the CPU, unless one of the above says otherwise.
+torch::Tensor blank(at::IntArrayRef shape);
 
 }  // namespace headprune

@@ -28,6 +28,15 @@ at::ScalarType scalar_of(Dtype dtype) {
   TORCH_CHECK(false, "no torch type for ", to_string(dtype));
 }
 
+/// In parts: isfinite() makes tensors as large as what it looks at.
+bool all_finite(const torch::Tensor& tensor) {
+  constexpr int64_t kAtOnce = 1 << 20;
+  const torch::Tensor flat = tensor.flatten();
+  for (int64_t begin = 0; begin < flat.numel(); begin += kAtOnce)
+    if (!flat.narrow(0, begin, std::min(kAtOnce, flat.numel() - begin)).isfinite().all().item<bool>()) return false;
+  return true;
+}
+
 std::string shape_text(const torch::Tensor& tensor) { return fmt::format("[{}]", fmt::join(tensor.sizes(), ", ")); }
 
 }  // namespace
@@ -39,16 +48,14 @@ TensorBytes to_bytes(const std::string& name, const torch::Tensor& tensor) {
   return result;
 }
 
-torch::Tensor from_bytes(const TensorBytes& tensor) {
-  torch::Tensor result = torch::empty(tensor.shape, scalar_of(tensor.dtype));
-  TORCH_CHECK(result.nbytes() == tensor.bytes.size(), tensor.name, ": the bytes do not fit the shape");
-  if (result.numel() > 0) std::memcpy(result.mutable_data_ptr(), tensor.bytes.data(), tensor.bytes.size());
-  return result;
-}
-
 NamedTensors read_tensors(const std::filesystem::path& file) {
   NamedTensors tensors;
-  for (const TensorBytes& tensor : read_safetensors(file)) tensors[tensor.name] = from_bytes(tensor);
+  // Straight into their place: a large model has room for its weights once.
+  read_safetensors(file, [&](const TensorInfo& info) {
+    const torch::Tensor& tensor = tensors[info.name] = torch::empty(info.shape, scalar_of(info.dtype));
+    TORCH_CHECK(tensor.nbytes() == info.end - info.begin, info.name, ": the bytes do not fit the shape");
+    return tensor.numel() > 0 ? static_cast<char*>(tensor.mutable_data_ptr()) : nullptr;
+  });
   return tensors;
 }
 
@@ -98,11 +105,26 @@ void check_state(const Model& model, const NamedTensors& tensors, const std::str
 
 void require_finite(const NamedTensors& tensors, const std::string& where) {
   for (const auto& [name, tensor] : tensors)
-    if (tensor.is_floating_point() && !tensor.isfinite().all().item<bool>())
+    if (tensor.is_floating_point() && !all_finite(tensor))
       fail(ExitCode::run_failed,
            "{}: tensor {} holds values that are not finite; the training that wrote it has diverged, or the file is "
            "damaged: take an earlier checkpoint",
            where, name);
+}
+
+void take_state(Model& model, NamedTensors tensors, const std::string& where) {
+  check_state(model, tensors, where);
+  const torch::NoGradGuard no_grad;
+  for (auto& [name, target] : state(model)) {
+    const torch::Tensor source = std::move(tensors.extract(name).mapped());
+    torch::Tensor place = target;
+    const bool fits = source.scalar_type() == place.scalar_type() && source.device() == place.device() &&
+                      source.is_contiguous() && source.nbytes() == source.storage().nbytes();
+    if (fits)
+      place.set_data(source);
+    else
+      place.copy_(source);
+  }
 }
 
 void load_state(Model& model, const NamedTensors& tensors, const std::string& where) {

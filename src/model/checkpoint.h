@@ -14,9 +14,9 @@
 
 namespace headprune {
 
-/// Torch tensors to and from the bytes of core/safetensors.h. Any device in, CPU out.
+/// A tensor of any device as the bytes of core/safetensors.h.
 TensorBytes to_bytes(const std::string& name, const torch::Tensor& tensor);
-torch::Tensor from_bytes(const TensorBytes& tensor);
+/// On the CPU.
 NamedTensors read_tensors(const std::filesystem::path& file);
 /// The same from the header alone: tensors without memory.
 NamedTensors read_outlines(const std::filesystem::path& file);
@@ -31,6 +31,9 @@ std::vector<std::string> tensor_problems(const NamedTensors& wanted, const Named
 void require_finite(const NamedTensors& tensors, const std::string& where);
 /// Throws Error(run_failed) listing names and shapes where `tensors` are not those of the model.
 void check_state(const Model& model, const NamedTensors& tensors, const std::string& where);
+/// Values for the model, of tensors that nobody else has: those in its own type become the model's, the others are
+/// copied, one after the other. Errors as load_state().
+void take_state(Model& model, NamedTensors tensors, const std::string& where);
 /// Copies values into the model. Missing, unexpected or misshapen tensors: Error(run_failed) listing names and shapes.
 void load_state(Model& model, const NamedTensors& tensors, const std::string& where);
 

@@ -235,9 +235,9 @@ NamedTensors as_ours(const ModelFolder& folder, const TransformerModel& model, N
 }  // namespace
 
 void load_weights(const ModelFolder& folder, TransformerModel& model, bool new_task_head) {
-  const NamedTensors tensors = as_ours(folder, model, read_weights(folder.path), new_task_head);
+  NamedTensors tensors = as_ours(folder, model, read_weights(folder.path), new_task_head);
   require_finite(tensors, folder.path.string());
-  load_state(model, tensors, folder.path.string());
+  take_state(model, std::move(tensors), folder.path.string());
 }
 
 namespace {
@@ -262,6 +262,12 @@ std::shared_ptr<TransformerModel> empty_model(const ModelFolder& folder) {
   return model;
 }
 
+/// For weights that come before anything else.
+std::shared_ptr<TransformerModel> unfilled_model(const ModelFolder& folder) {
+  const WithoutValues unfilled;
+  return empty_model(folder);
+}
+
 /// Labels of data that the classifier has no outputs for: another number of them.
 bool other_labels(const ModelFolder& folder, const ModelInput& input) {
   return folder.config.architecture == Architecture::encoder && folder.config.outputs > 1 && input.outputs > 1 &&
@@ -280,7 +286,7 @@ ModelLabels classifier_labels(const ModelFolder& folder) {
 }
 
 std::shared_ptr<TransformerModel> load_model(const ModelFolder& folder, torch::Device device) {
-  const auto model = empty_model(folder);
+  const auto model = unfilled_model(folder);
   load_weights(folder, *model);
   model->to(device);
   model->eval();
@@ -315,7 +321,7 @@ Json sizes_json(const ModelFolder& folder) {
 
 std::shared_ptr<TransformerModel> build_loaded(ModelFolder folder, const ModelInput& input) {
   const bool new_task_head = fit(folder, input);
-  const auto model = empty_model(folder);
+  const auto model = new_task_head ? empty_model(folder) : unfilled_model(folder);
   if (new_task_head) initialise(*model, input.seed);
   load_weights(folder, *model, new_task_head);
   model->to(input.device);

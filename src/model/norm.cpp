@@ -5,8 +5,8 @@
 namespace headprune {
 
 Norm::Norm(int64_t width, const NormConfig& config)
-    : config_(config), weight_(register_parameter("weight", torch::ones({width}, blank_options()))) {
-  if (config.type == NormType::layer) bias_ = register_parameter("bias", torch::zeros({width}, blank_options()));
+    : config_(config), weight_(register_parameter("weight", blank({width}).fill_(1))) {
+  if (config.type == NormType::layer) bias_ = register_parameter("bias", blank({width}));
 }
 
 torch::Tensor Norm::forward(const torch::Tensor& x) const {

@@ -5,9 +5,9 @@
 namespace headprune {
 
 Projection::Projection(int64_t inputs, int64_t outputs, bool has_bias, SharedProducts products)
-    : weight(register_parameter("weight", torch::zeros({outputs, inputs}, blank_options()))),
+    : weight(register_parameter("weight", blank({outputs, inputs}))),
       products_(std::move(products)) {
-  if (has_bias) bias = register_parameter("bias", torch::zeros({outputs}, blank_options()));
+  if (has_bias) bias = register_parameter("bias", blank({outputs}));
 }
 
 torch::Tensor Projection::forward(const torch::Tensor& x) const {

@@ -40,8 +40,9 @@ std::string error_of(const fs::path& path) {
 }
 
 TEST_CASE("tensors survive bytes of every type and shape", "[model]") {
-  const auto same = [](const torch::Tensor& tensor) {
-    const torch::Tensor back = from_bytes(to_bytes("x", tensor));
+  const TestFolder folder;
+  const auto same = [&](const torch::Tensor& tensor) {
+    const torch::Tensor back = read_tensors(folder.write("x.safetensors", tensors_file({{"x", tensor}}, {}))).at("x");
     return back.scalar_type() == tensor.scalar_type() && torch::equal(back, tensor);
   };
   const torch::Tensor base = random_tensor({2, 3, 4}, 1) * 50;
@@ -52,6 +53,27 @@ TEST_CASE("tensors survive bytes of every type and shape", "[model]") {
   CHECK(same(torch::zeros({0, 3})));
   CHECK(same(torch::tensor(1.5)));
   CHECK(to_bytes("x", torch::tensor({1.0f})).bytes == std::string("\x00\x00\x80\x3f", 4));
+}
+
+TEST_CASE("values that are given away are the model's own, in its type", "[model]") {
+  const auto model = small_model(small_config(Kind::decoder)), other = small_model(small_config(Kind::decoder));
+  initialise(*other, 9);
+  NamedTensors given;
+  for (const auto& [name, tensor] : state(*other))
+    given[name] = name.ends_with("bias") ? tensor.detach().to(torch::kFloat64) : tensor.detach().clone();
+  given["embeddings.tokens"] = given["embeddings.tokens"].t().contiguous().t();  // not as it lies in a model
+  const NamedTensors kept = given;
+  take_state(*model, std::move(given), "here");
+  for (const auto& [name, tensor] : state(*model)) {
+    INFO(name);
+    CHECK(torch::equal(tensor, state(*other).at(name)));
+    CHECK((tensor.is_contiguous() && tensor.scalar_type() == torch::kFloat32 && tensor.requires_grad()));
+    const bool taken = !name.ends_with("bias") && name != "embeddings.tokens";
+    CHECK((tensor.const_data_ptr() == kept.at(name).const_data_ptr()) == taken);
+  }
+  NamedTensors missing = kept;
+  missing.erase("embeddings.tokens");
+  CHECK_THROWS_WITH(take_state(*model, missing, "here"), ContainsSubstring("embeddings.tokens"));
 }
 
 TEST_CASE("a saved model loads bit for bit", "[model]") {
