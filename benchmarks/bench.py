@@ -13,6 +13,7 @@ import tempfile
 
 HERE = pathlib.Path(__file__).parent
 LAYERS, HEADS = 6, 12  # MiniLM-L6
+SMOL_LAYERS, SMOL_HEADS = 30, 9  # SmolLM2-135M
 ENCODER = {"examples": 320, "length": 64, "vocabulary": 8000}  # 10 batches of 2048 tokens
 
 
@@ -60,7 +61,7 @@ class Bench:
 
     def compare(self, name, what, ours, theirs, same, reach, inverse=False):
         """Ratio theirs / ours (with `inverse` ours / theirs) of both sides' seconds, taken in turns."""
-        times = {"ours": [], "theirs": []}
+        times, peaks = {"ours": [], "theirs": []}, {}
         sides = {"ours": ours, "theirs": theirs}
         ours.run()  # warm; the slower side needs none
         for _ in range(self.options.repeats):
@@ -68,7 +69,7 @@ class Bench:
             for side, program in sides.items():
                 answer = program.run()
                 times[side].append(answer["seconds"])
-                results[side] = answer["result"]
+                results[side], peaks[side] = answer["result"], answer["peak_bytes"]
         ours.close()
         theirs.close()
         difference = same(results["ours"], results["theirs"]) if same else None
@@ -77,6 +78,7 @@ class Bench:
             ratios = [1 / ratio for ratio in ratios]
         self.add(name, what, statistics.median(ratios), reach, spread=[min(ratios), max(ratios)], difference=difference,
                  ours_s=statistics.median(times["ours"]), theirs_s=statistics.median(times["theirs"]))
+        return times, peaks
 
     def add(self, name, what, value, reach, at_most=False, **more):
         row = {"name": name, "what": what, "value": value, "reach": reach,
@@ -174,6 +176,61 @@ def p6(bench, folder):
               statistics.median(ratios) / predicted, 0.9, spread=[quarters[0] / predicted, quarters[2] / predicted])
 
 
+def smollm2(bench, folder, work, limit, length, batch_size, ours={}, theirs={}):
+    """Both sides on the same windows of tokens, which ours cuts."""
+    changes = [f"data.context_length={length}", f"score.batch_size={batch_size}"]
+    settings = {"limit": limit}
+    cut = bench.ours("tokens", settings, "smollm2.yaml", *changes)
+    examples = pathlib.Path(folder) / f"examples-{limit}-{length}.json"
+    examples.write_text(json.dumps(cut.run()["result"]))
+    cut.close()
+    return (bench.ours(work, settings | ours, "smollm2.yaml", *changes),
+            bench.peer("transformers_llama.py", work, model=os.environ["SMOLLM2"], examples=str(examples),
+                       batch_size=batch_size, **theirs))
+
+
+def p9(bench, folder):
+    one, other = smollm2(bench, folder, "score", 4, 256, 1)
+    found = largest_difference(one.run()["result"], other.run()["result"])
+    one.close(), other.close()
+    for frozen in (False, True):
+        peer = "frozen weights" if frozen else "weights' gradients too"
+        sides = smollm2(bench, folder, "score", 64, 256, 8, theirs={"frozen": frozen})
+        times, peaks = bench.compare("P9", f"gradient_l1, 270 heads, 64 texts of 256 tokens, peer: {peer}", *sides,
+                                     None, 1 if frozen else 3)
+        bench.add("P9", f"peak memory, share of the peer's ({peer})", peaks["ours"] / peaks["theirs"],
+                  1 if frozen else 0.5, at_most=True, bytes=peaks)
+    print(f"    at batch 1 both sides' scores differ by {found:.1e}")
+
+
+def p10(bench, folder):
+    masks = mask_file(folder, [[[layer, head]] for layer in range(SMOL_LAYERS) for head in range(SMOL_HEADS)])
+    sides = smollm2(bench, folder, "masks", 32, 32, 32, {"masks": masks}, {"masks": masks, "frozen": True})
+    bench.compare("P10", "leave-one-out, 270 heads x 32 texts of 32 tokens, peer: its loop", *sides, largest_difference, 3)
+
+
+def same_texts(a, b):
+    if a != b:
+        raise SystemExit("bench: the two sides wrote different texts: not the same work")
+    return 0.0
+
+
+def p11(bench, folder):
+    for batch in (1, 8):
+        settings = {"tokens": 128}
+        sides = smollm2(bench, folder, "generate", batch, 32, batch, settings, settings | {"frozen": True})
+        times, _ = bench.compare("P11", f"greedy generation, 128 tokens, batch {batch}, peer: generate() with cache",
+                                 *sides, same_texts, 1.5)
+        if batch > 1:
+            continue
+        weights = sum(file.stat().st_size for file in pathlib.Path(os.environ["SMOLLM2"]).glob("*.safetensors"))
+        reading = bench.peer("read_weights.py", bytes=weights)
+        least = min(reading.run()["result"] for _ in range(3))
+        reading.close()
+        bench.add("P11", "batch 1, share of a token's time that reading the weights once takes",
+                  least / (statistics.median(times["ours"]) / 128), 0.5, bytes=weights, read_s=least)
+
+
 def exponent(sizes, seconds):
     """Slope of the least-squares line through the logarithms."""
     return statistics.linear_regression([math.log(s) for s in sizes], [math.log(s) for s in seconds]).slope
@@ -215,7 +272,7 @@ def p7(bench, folder):
     bench.add("P7", "leave-one-out of 32 heads, in evaluations a head", seconds[1] / (32 * one), 0.5, at_most=True)
 
 
-WORKS = {"P1": p1, "P2": p2, "P3": p3, "P4": p4, "P5": p5, "P6": p6, "P7": p7}
+WORKS = {"P1": p1, "P2": p2, "P3": p3, "P4": p4, "P5": p5, "P6": p6, "P7": p7, "P9": p9, "P10": p10, "P11": p11}
 
 
 def main():

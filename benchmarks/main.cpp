@@ -1,6 +1,7 @@
 // bench WORK SETTINGS EXPERIMENT [key=value ...]: prepares a work, says "ready", and then runs it once for every line
 // on standard input, answering with {"seconds", "result"}. So two programs can take turns without starting anew.
 #include <fmt/format.h>
+#include <sys/resource.h>
 
 #include <chrono>
 #include <iostream>
@@ -10,6 +11,17 @@
 #include "core/log.h"
 #include "model/linear.h"
 #include "run/fingerprint.h"
+
+namespace {
+
+/// The most memory that this process has had at once.
+int64_t peak_bytes() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return usage.ru_maxrss * 1024;
+}
+
+}  // namespace
 
 int main(int argc, char** argv) {
   using namespace headprune;
@@ -29,7 +41,7 @@ int main(int argc, char** argv) {
       const auto start = std::chrono::steady_clock::now();
       const Json result = work();
       const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-      fmt::print("{}\n", Json({{"seconds", seconds}, {"result", result}}).dump());
+      fmt::print("{}\n", Json({{"seconds", seconds}, {"result", result}, {"peak_bytes", peak_bytes()}}).dump());
       std::fflush(stdout);
     }
   } catch (const std::exception& error) {

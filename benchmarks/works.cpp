@@ -1,6 +1,9 @@
 #include "benchmarks/work.h"
 #include "core/files.h"
 #include "core/random.h"
+#include "model/cost.h"
+#include "model/greedy.h"
+#include "run/fingerprint.h"
 #include "run/plan.h"
 #include "score/score.h"
 #include "task/mask_evaluator.h"
@@ -14,7 +17,7 @@ struct Bench {
   const Experiment& experiment;
   Dataset dataset;
   std::shared_ptr<const Task> task;
-  std::shared_ptr<Model> model;
+  std::shared_ptr<TransformerModel> model;
   std::vector<Batch> batches;  // of the report split
 };
 
@@ -57,7 +60,7 @@ std::shared_ptr<Bench> prepare(const WorkInput& input) {
     wanted = model_input(experiment, bench->dataset);
   }
   wanted.seed = 1;
-  bench->model = experiment.model.make()->build(wanted);
+  bench->model = experiment.family()->build(wanted);
   bench->model->use(products_of(experiment.runtime));
   bench->model->eval();
   bench->batches = make_batches(*bench->dataset.report, {.examples = experiment.score.batch_size}, torch::kCPU);
@@ -143,15 +146,38 @@ Work forward(const WorkInput& input) {
     const torch::NoGradGuard no_grad;
     for (const Batch& batch : bench->batches) bench->model->forward(batch).values.sum().item<double>();
     const Batch& batch = bench->batches.front();
-    return Json({{"attention_flops_per_token", bench->model->attention_flops_per_token({batch.tokens.size(1)})},
-                 {"parameters", parameter_count(*bench->model)}});
+    const ModelCost cost = model_cost(*bench->model, {}, {batch.tokens.size(1)});
+    return Json({{"attention_flops_per_token", cost.attention_flops_per_token}, {"parameters", cost.params}});
+  };
+}
+
+/// The examples themselves, for a side that has no tokenizer of ours.
+Work tokens(const WorkInput& input) {
+  return [bench = prepare(input)] {
+    Json all = Json::array();
+    for (const Example& example : bench->dataset.report->examples)
+      all.push_back({{"tokens", example.tokens}, {"targets", example.targets}});
+    return all;
+  };
+}
+
+/// What follows the examples, `tokens` tokens each, by the likeliest one.
+Work generate(const WorkInput& input) {
+  const auto bench = prepare(input);
+  return [bench, most = input.settings.at("tokens").get<int64_t>()] {
+    const FrozenModel frozen(*bench->model);
+    Json all = Json::array();
+    for (const Batch& batch : bench->batches)
+      for (const auto& text : continue_texts(*bench->model->writer(), batch, {}, {.ends = {}, .most = most}))
+        all.push_back(text);
+    return all;
   };
 }
 
 }  // namespace
 
 std::map<std::string, std::function<Work(const WorkInput&)>> all_works() {
-  return {{"score", score}, {"masks", masks}, {"train", training}, {"forward", forward}};
+  return {{"score", score}, {"masks", masks}, {"train", training}, {"forward", forward}, {"tokens", tokens}, {"generate", generate}};
 }
 
 }  // namespace headprune::bench

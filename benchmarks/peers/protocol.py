@@ -1,6 +1,7 @@
 """What bench also speaks: "ready", then one run a line on standard input, answered with seconds and a result."""
 
 import json
+import resource
 import sys
 import time
 
@@ -10,4 +11,5 @@ def serve(name, work):
     for _ in sys.stdin:
         start = time.perf_counter()
         result = work()
-        print(json.dumps({"seconds": time.perf_counter() - start, "result": result}), flush=True)
+        print(json.dumps({"seconds": time.perf_counter() - start, "result": result,
+                          "peak_bytes": 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss}), flush=True)
