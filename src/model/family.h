@@ -42,6 +42,8 @@ class ModelFamily {
   virtual std::shared_ptr<TransformerModel> build(const ModelInput& input) const = 0;
   /// The same without memory and values, from headers of files: refuses what build() refuses, before any work.
   virtual std::shared_ptr<TransformerModel> outline(const ModelInput& input) const = 0;
+  /// Why its folders cannot say that heads share keys and values (model/grouping.h); empty where they can.
+  virtual std::string holds_no_groups() const { return {}; }
   /// Sizes of a loaded model, as its folder has them; null where none is loaded.
   virtual Json loaded_sizes() const { return {}; }
 };

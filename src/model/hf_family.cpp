@@ -2,6 +2,7 @@
 
 #include "core/error.h"
 #include "model/folder.h"
+#include "model/grouping.h"
 
 namespace headprune {
 namespace {
@@ -28,6 +29,8 @@ int64_t HfFamily::parameter_estimate(const ModelInput& /*input*/) const {
 }
 
 ModelLabels HfFamily::labels() const { return classifier_labels(folder_of_type(options_.path, layout_->model_type())); }
+
+std::string HfFamily::holds_no_groups() const { return headprune::holds_no_groups(*layout_); }
 
 std::shared_ptr<TransformerModel> HfFamily::build(const ModelInput& input) const {
   return build_loaded(folder(), input);

@@ -101,6 +101,10 @@ Json hf_config(const HfOrigin& origin, const TransformerConfig& sizes, const Hea
   json.erase("headprune");
   for (const char* key : {"torch_dtype", "dtype"})
     if (json.contains(key)) json[key] = "float32";
+  // Of a model in other groups than the one that was loaded (grouping.h).
+  const Json heads = origin.layout->head_keys(sizes.layout());
+  if (!heads.is_null() && sizes.layout().groups != origin.layout->sizes({origin.config, "config.json"}).layout().groups)
+    json.update(heads);
   if (removed.empty()) return json;
   if (origin.layout->prunes_elsewhere()) json["pruned_heads"] = removed.to_json().front();
   json["headprune"] = removal_json(sizes, removed);

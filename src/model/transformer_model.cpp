@@ -147,11 +147,15 @@ std::shared_ptr<TransformerModel> TransformerModel::clone() const {
   }
   const auto constants = buffers(), copies = twin->buffers();
   for (size_t i = 0; i < constants.size(); ++i) torch::Tensor(copies[i]).set_data(constants[i].detach().clone());
-  twin->use(products());
-  twin->origin_ = origin_;
-  twin->labels_ = labels_;
-  twin->train(is_training());
+  twin->take_circumstances(*this);
   return twin;
+}
+
+void TransformerModel::take_circumstances(const TransformerModel& other) {
+  use(other.products());
+  origin_ = other.origin_;
+  labels_ = other.labels_;
+  train(other.is_training());
 }
 
 std::filesystem::path TransformerModel::source_folder() const {

@@ -43,6 +43,8 @@ class TransformerModel : public Model {
   void set_origin(std::shared_ptr<const HfOrigin> origin) { origin_ = std::move(origin); }
   /// Written to config.json; one name an output.
   void set_labels(std::vector<std::string> labels) { labels_ = std::move(labels); }
+  /// Multiplies as `other` does, has its labels and origin, and trains or not.
+  void take_circumstances(const TransformerModel& other);
 
  protected:
   /// Where a pass stands between two blocks.

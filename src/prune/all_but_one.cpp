@@ -30,7 +30,7 @@ class AllButOne final : public PruneRule {
     if (units.heads.size() > 1) {
       std::vector<HeadSet> masks;
       for (const int64_t kept : units.heads) masks.push_back(other_heads(block, kept, unit_));
-      const SelectValues select = host.select(masks);
+      const SelectValues select = host.select({}, masks);
       size_t best = 0;  // equal in both: the lower head
       for (size_t i = 1; i < select.values.size(); ++i) {
         const SelectValue &value = select.values[i], &most = select.values[best];

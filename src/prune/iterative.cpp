@@ -90,7 +90,7 @@ class Iterative final : public PruneRule {
     for (const RankedBy& by : curves_of(input.methods)) {
       Unit& unit = plan.units.emplace_back();
       unit.name = curve_name(by, input.methods);
-      unit.scorings = passes_of(by, input.methods, std::max<int64_t>(0, removals - 1));
+      add_scorings(unit, by, input.methods, std::max<int64_t>(0, removals - 1));
       unit.train_steps = removals * options_.fine_tune_steps;
       for (int64_t step = 0; step <= removals; ++step) {
         const int64_t gone = step == 0 ? 0 : steps.targets[static_cast<size_t>(step - 1)].heads;

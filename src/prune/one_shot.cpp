@@ -35,7 +35,7 @@ class OneShot final : public PruneRule {
     for (const RankedBy& by : curves_of(input.methods)) {
       Unit& unit = plan.units.emplace_back();
       unit.name = curve_name(by, input.methods);
-      unit.scorings = passes_of(by, input.methods, options_.at_step ? 1 : 0);
+      add_scorings(unit, by, input.methods, options_.at_step ? 1 : 0);
       for (const RemovalTarget& target : list.targets) {
         unit.points.push_back(sweep_point(input, limits, std::ssize(unit.points), target.heads));
         unit.points.back().spec.method = by.method;

@@ -18,11 +18,12 @@ std::string curve_name(const RankedBy& by, const std::vector<MethodDraws>& metho
   return several ? fmt::format("{}, draw {}", by.method, by.draw) : by.method;
 }
 
-int64_t passes_of(const RankedBy& by, const std::vector<MethodDraws>& methods, int64_t scorings) {
-  const bool needs = std::any_of(methods.begin(), methods.end(), [&](const MethodDraws& method) {
-    return method.label == by.method && method.needs_data;
-  });
-  return needs ? scorings : 0;
+void add_scorings(Unit& unit, const RankedBy& by, const std::vector<MethodDraws>& methods, int64_t scorings) {
+  for (const MethodDraws& method : methods) {
+    if (method.label != by.method) continue;
+    if (method.needs_data) unit.scorings += scorings;
+    unit.score_masks += scorings * method.masks;
+  }
 }
 
 RankedBy ranked_by(const Unit& unit) {

@@ -35,8 +35,8 @@ struct RankingOptions {
 std::vector<RankedBy> curves_of(const std::vector<MethodDraws>& methods);
 /// "gradient_l1", and of a method with several draws "random, draw 2".
 std::string curve_name(const RankedBy& by, const std::vector<MethodDraws>& methods);
-/// Passes over the score split that so many scorings take.
-int64_t passes_of(const RankedBy& by, const std::vector<MethodDraws>& methods, int64_t scorings);
+/// Counts what so many scorings take.
+void add_scorings(Unit& unit, const RankedBy& by, const std::vector<MethodDraws>& methods, int64_t scorings);
 /// The score that the points of a unit are ranked by.
 RankedBy ranked_by(const Unit& unit);
 

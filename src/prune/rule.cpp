@@ -20,6 +20,7 @@ int64_t RulePlan::points() const {
 }
 
 int64_t RulePlan::scorings() const { return sum_over(units, &Unit::scorings); }
+int64_t RulePlan::score_masks() const { return sum_over(units, &Unit::score_masks); }
 int64_t RulePlan::select_masks() const { return sum_over(units, &Unit::select_masks); }
 int64_t RulePlan::train_steps() const { return sum_over(units, &Unit::train_steps); }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "config/registry.h"
+#include "model/grouping.h"
 #include "prune/order.h"
 #include "record/point.h"
 #include "score/score.h"
@@ -23,6 +24,7 @@ struct MethodDraws {
   std::string label;
   int64_t draws = 1;
   bool needs_data = true;  // false: its scores take no pass over the score split
+  int64_t masks = 0;       // evaluations of it, at most, that a scoring takes besides
 };
 
 /// What a plan depends on.
@@ -43,6 +45,7 @@ struct Unit {
   /// In order. Of an adaptive rule, or one that ranks by scores, `removed` and the passes are not known yet.
   std::vector<PlannedPoint> points;
   int64_t scorings = 0;      // passes over the score split beyond the score stage
+  int64_t score_masks = 0;   // evaluations of it besides, at most
   int64_t select_masks = 0;  // evaluations on the select split
   int64_t train_steps = 0;   // of fine-tuning
 };
@@ -53,6 +56,7 @@ struct RulePlan {
 
   int64_t points() const;
   int64_t scorings() const;
+  int64_t score_masks() const;
   int64_t select_masks() const;
   int64_t train_steps() const;
   int64_t kept_models() const;  // points whose weights are kept
@@ -106,9 +110,14 @@ class RuleHost {
   virtual Importance score_again(Model& model, const Rescoring& how) = 0;
   /// Trains `model` with the gates of `removed` fixed at 0. Returns {forward, backward}.
   virtual std::pair<int64_t, int64_t> fine_tune(Model& model, const HeadSet& removed, const FineTuning& how) = 0;
-  /// Evaluates masks of the intact model on the select split. Nothing is recorded: a point that was interrupted asks
-  /// again, and the same model gives the same values.
-  virtual SelectValues select(const std::vector<HeadSet>& masks) = 0;
+  /// The heads that a recorded point lacks; nothing while it is not there.
+  virtual std::optional<HeadSet> recorded(const PointSpec& spec) const = 0;
+  /// Evaluates masks of the intact model on the select split, each beyond the heads of `gone`, which all of them lack: what
+  /// they share is computed once. Nothing is recorded: a point that was interrupted asks again, and the same model gives
+  /// the same values.
+  virtual SelectValues select(const HeadSet& gone, const std::vector<HeadSet>& masks) = 0;
+  /// A copy of the intact model in so many key/value heads (model/grouping.h).
+  virtual std::shared_ptr<Model> converted(int64_t groups, GroupInit init) = 0;
 };
 
 class PruneRule {
@@ -118,6 +127,8 @@ class PruneRule {
   virtual std::vector<std::string> methods() const { return {}; }
   /// The training step whose weights it is about; nothing: those that the run ends with.
   virtual std::optional<int64_t> at_step() const { return std::nullopt; }
+  /// Whether it asks for the intact model in fewer groups, which not every family can be.
+  virtual bool converts() const { return false; }
   /// Every point, before any work. Throws Error(usage) when the options cannot be met by these blocks (names the
   /// largest fraction that can).
   virtual RulePlan plan(const RuleInput& input) const = 0;

@@ -65,6 +65,11 @@ struct Point {
   HeadSet removed;
   bool fine_tuned = false;            // weights differ from the intact model's: never merged with an equal mask
   int64_t forward = 0, backward = 0;  // passes spent to get to the point: scoring and fine-tuning
+
+  /// Whether it is the intact model under its own weights.
+  bool intact() const { return spec.heads_removed == 0 && !fine_tuned; }
+  /// Whether it is a model of its own that lacks no head: its name says what was done to it.
+  bool other_model() const { return spec.heads_removed == 0 && fine_tuned && !spec.name.empty(); }
 };
 
 /// What a run records about one.
@@ -87,6 +92,9 @@ struct PointResult : Point {
   std::optional<int64_t> kept_group = {};  // the same of a group of several heads
 
   const MetricResult* metric(const std::string& name) const;
+  /// Equal for points that evaluate the same mask under the same weights, of one seed and step: weights of a point's own
+  /// are no other point's. Empty where the mask is not known.
+  const std::string& evaluated() const { return fine_tuned ? point : mask; }
 
   /// point_done of docs/formats.md section 7; with same_as the metrics stay out.
   Json to_json() const;

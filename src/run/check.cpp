@@ -147,7 +147,7 @@ std::string check_memory(const Experiment& experiment, const Dataset& dataset, c
 /// Holds the model against the data, without building it. Messages for people.
 std::vector<std::string> check_model(const Experiment& experiment, const Dataset& dataset, torch::Device device) {
   std::vector<std::string> messages;
-  const auto family = experiment.model.make();
+  const auto family = experiment.family();
   const std::shared_ptr<TransformerModel> model = family->outline(model_input(experiment, dataset));
   check_ids(dataset, model->sizes(), family->load_path() ? family->load_path()->string() : "the model");
   if (drops_token_types(dataset, model->sizes()))

@@ -36,7 +36,7 @@ double tokens_of_step(const Workspace& workspace) {
 }
 
 struct Sizes {
-  double step = 0, score_batch = 0, analysed_batch = 0, select = 0, report = 0;  // tokens
+  double step = 0, score_batch = 0, score = 0, analysed_batch = 0, select = 0, report = 0;  // tokens
 };
 
 class Expected {
@@ -45,6 +45,7 @@ class Expected {
     if (workspace.experiment.train) sizes_.step = tokens_of_step(workspace);
     sizes_.score_batch = kTrainingPasses * tokens_in(workspace.score_batches) /
                          static_cast<double>(std::max<size_t>(1, workspace.score_batches.size()));
+    sizes_.score = tokens_in(workspace.score_batches);
     sizes_.analysed_batch = tokens_in(workspace.analysis_batches) /
                             static_cast<double>(std::max<size_t>(1, workspace.analysis_batches.size()));
     sizes_.select = tokens_in(workspace.select_batches);
@@ -60,7 +61,13 @@ class Expected {
           static_cast<double>(workspace_.training_step(training_steps(experiment, workspace_.dataset, seed))),
           sizes_.step);
     if (until(Stage::evaluate)) add(Work::point, 1, sizes_.report);  // computed anew by each attempt
-    if (until(Stage::score) && !scored(seed)) add_scoring(1);
+    if (until(Stage::score) && !scored(seed)) {
+      const std::vector<MethodDraws> methods = method_draws(experiment.score, blocks_);
+      if (std::any_of(methods.begin(), methods.end(), [](const MethodDraws& one) { return one.needs_data; }))
+        add_scoring(1);
+      for (const MethodDraws& method : methods)
+        add(Work::score_mask, static_cast<double>(method.masks), sizes_.score);
+    }
     if (until(Stage::analyse) && !analysed(seed))
       add(Work::analysed_batch, static_cast<double>(workspace_.analysis_batches.size()), sizes_.analysed_batch);
     if (until(Stage::prune))
@@ -104,6 +111,7 @@ class Expected {
       if (!left) continue;
       add(Work::point, shares, sizes_.report);
       add_scoring(unit.scorings);
+      add(Work::score_mask, static_cast<double>(unit.score_masks), sizes_.score);
       add(Work::select_mask, static_cast<double>(unit.select_masks), sizes_.select);
       add(Work::train_step, static_cast<double>(unit.train_steps), sizes_.step);
     }

@@ -44,7 +44,8 @@ const char* kind_text(DataKind kind) {
 }
 
 /// Problems of sweeps and tables: methods that nobody scores, fractions that these blocks cannot give.
-void check_masks(const Experiment& experiment, const Blocks& blocks, CrossProblems& found) {
+void check_masks(const Experiment& experiment, const ModelFamily& family, CrossProblems& found) {
+  const Blocks blocks = family.blocks();
   const int64_t seed = experiment.seeds.empty() ? 0 : experiment.seeds.front();  // none is reported elsewhere
   for (size_t i = 0; i < experiment.prune.sweeps.size(); ++i) {
     const std::string path = "prune.sweeps." + std::to_string(i);
@@ -52,6 +53,8 @@ void check_masks(const Experiment& experiment, const Blocks& blocks, CrossProble
       const SeedRule sweep = sweep_rule(experiment, i, blocks, seed);
       if (sweep.plan.train_steps() > 0 && !experiment.train)
         found.emplace_back(path, "fine-tuning needs a train section: add one");
+      if (sweep.rule->converts() && !family.holds_no_groups().empty())
+        found.emplace_back(path, family.holds_no_groups());
       if (sweep.rule->at_step() && !experiment.train)
         found.emplace_back(path, "at_step is a step of the training, which the experiment lacks: add a train section");
     } catch (const Error& error) {
@@ -72,13 +75,19 @@ bool Experiment::valid_name(const std::string& text) {
   return std::regex_match(text, form);
 }
 
+std::shared_ptr<ModelFamily> Experiment::family() const {
+  const std::shared_ptr<ModelFamily> loaded = model.make();
+  if (!convert) return loaded;
+  return std::make_shared<ConvertedFamily>(loaded, Grouping{.groups = convert->groups, .init = convert->init});
+}
+
 CrossProblems Experiment::problems() const {
   CrossProblems found;
   if (std::set<int64_t>(seeds.begin(), seeds.end()).size() != seeds.size())
     found.emplace_back("seeds", "a seed stands twice; each is one repetition");
   const auto source = data.make();
   const auto measured = task.make();
-  const auto family = model.make();
+  const auto family = this->family();
   if (!source->gives(measured->data_kind()))
     found.emplace_back("task.type", fmt::format("task '{}' needs {}, which data '{}' does not give", task.name(),
                                                 kind_text(measured->data_kind()), data.name()));
@@ -88,9 +97,15 @@ CrossProblems Experiment::problems() const {
   if (!family->load_path() && !train) found.emplace_back("model", "init: train needs a train section: add one");
   if (measured->data_kind() == DataKind::numbered && train && train->label_smoothing_factor > 0)
     found.emplace_back("train.label_smoothing_factor", "a number has no other labels to spread over; leave it out");
+  if (convert && !family->load_path())
+    found.emplace_back("convert", "is for a loaded model; of one that is trained here model.groups says it");
+  else if (convert && convert->init == GroupInit::random && !train)
+    found.emplace_back("convert.init", "random projections mean nothing before they are trained: add a train section");
+  else if (convert && !family->holds_no_groups().empty())
+    found.emplace_back("convert", family->holds_no_groups());
   if (!found.empty()) return found;
   try {
-    check_masks(*this, family->blocks(), found);
+    check_masks(*this, *family, found);
   } catch (const Error& error) {
     found.emplace_back("model", error.what());
   }
@@ -99,11 +114,14 @@ CrossProblems Experiment::problems() const {
   return found;
 }
 
-std::vector<MethodDraws> method_draws(const ScoreSection& score) {
+std::vector<MethodDraws> method_draws(const ScoreSection& score, const Blocks& blocks) {
   std::vector<MethodDraws> draws;
   for (const auto& item : score.methods) {
     const auto method = item.make();
-    draws.push_back({.label = item.label, .draws = method->draws(), .needs_data = method->needs().data});
+    draws.push_back({.label = item.label,
+                     .draws = method->draws(),
+                     .needs_data = method->needs().data,
+                     .masks = method->masks(blocks)});
   }
   return draws;
 }

@@ -8,7 +8,7 @@
 #include "analysis/analysis.h"
 #include "config/registry.h"
 #include "data/source.h"
-#include "model/family.h"
+#include "model/grouping.h"
 #include "model/linear.h"
 #include "prune/rule.h"
 #include "prune/sensitivity.h"
@@ -46,6 +46,19 @@ struct AnalysesSection {
   void fields(V& v) {
     v("methods", methods, "what to find out about every head; see `headprune list analyses`");
     v("split", split, "whose texts they look at, those with texts of their own aside: score, select or report");
+  }
+};
+
+/// The loaded model in fewer key/value heads, before it is trained.
+struct ConvertSection {
+  int64_t groups = 1;
+  GroupInit init = GroupInit::mean;
+
+  template <class V>
+  void fields(V& v) {
+    v("groups", groups, "key/value heads of every block, a divisor of those that the loaded model has", required,
+      at_least(1));
+    v("init", init, kGroupInitHelp);
   }
 };
 
@@ -173,6 +186,7 @@ struct Experiment {
   Plugin<DataSource> data;
   Plugin<Task> task;
   Plugin<ModelFamily> model;
+  std::optional<ConvertSection> convert;
   std::optional<TrainOptions> train;
   ScoreSection score;
   AnalysesSection analyses;
@@ -192,6 +206,9 @@ struct Experiment {
     v("data", data, "where examples come from; see `headprune list data`", required);
     v("task", task, "what is predicted and measured; see `headprune list tasks`", required);
     v("model", model, "the transformer; see `headprune list models`", required);
+    v("convert", convert, "a loaded model in fewer key/value heads, as a beginning for training");
+    if constexpr (requires { v.hide({"convert"}); })
+      if (!convert) v.hide({"convert"});
     v("train", train, "training, or fine-tuning of a loaded model; needed by init: train");
     v("score", score, "head importance");
     v("analyses", analyses, "what heads do");
@@ -204,13 +221,15 @@ struct Experiment {
     v("output", output, "where results go");
   }
 
+  /// The family of `model`, converted where `convert` asks for that.
+  std::shared_ptr<ModelFamily> family() const;
   /// Rules that span sections.
   CrossProblems problems() const;
   static bool valid_name(const std::string& text);
 };
 
 /// Every method with its draws, in the order of the file.
-std::vector<MethodDraws> method_draws(const ScoreSection& score);
+std::vector<MethodDraws> method_draws(const ScoreSection& score, const Blocks& blocks);
 
 /// The methods that a sweep or table asks for by label, in its order; all of them when it names none. Throws
 /// Error(usage) for a label that nobody scores.

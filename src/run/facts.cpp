@@ -20,7 +20,7 @@ std::string options_line(const Json& options) {
 
 /// The options of a model that is trained from them; of a loaded one, what was loaded.
 Json model_description(const Experiment& experiment) {
-  const Json sizes = experiment.model.make()->loaded_sizes();
+  const Json sizes = experiment.family()->loaded_sizes();
   Json description = experiment.model.options_json();
   if (sizes.is_null()) return description;
   description.erase("dropout");  // the folder's or the option's: among the sizes
@@ -54,10 +54,10 @@ RunFacts run_facts(const Experiment& experiment, const Dataset& dataset) {
   }
   facts.model = experiment.model.name();
   facts.model_args = options_line(model_description(experiment));
-  facts.blocks = experiment.model.make()->blocks();
+  facts.blocks = experiment.family()->blocks();
   facts.seeds = experiment.seeds;
   facts.seeds_differ_in = !experiment.train                                  ? SeedsDifferIn::nothing
-                          : experiment.model.make()->load_path().has_value() ? SeedsDifferIn::fine_tuning
+                          : experiment.family()->load_path().has_value() ? SeedsDifferIn::fine_tuning
                                                                              : SeedsDifferIn::training;
   for (const auto& item : experiment.score.methods)
     facts.methods.push_back({item.label, item.name(), item.make()->draws(), item.make()->note()});

@@ -132,8 +132,10 @@ Importance Host::intact_scores(const RankedBy& by) { return scores_.at({by.metho
 Importance Host::score_again(Model& model, const Rescoring& how) {
   const ScoreKey key{run_.seed, how.method, how.draw, how.sweep, how.step};
   const auto batches = static_cast<double>(workspace_.score_batches.size());
+  const ScoreMethod& method = workspace_.method(how.method);
   if (auto stored = recorded_importance(workspace_.journal.record(), key, run_.blocks)) {
     workspace_.progress.skip(Work::score_batch, batches);
+    workspace_.progress.skip(Work::score_mask, static_cast<double>(method.masks(run_.blocks)));
     return *stored;
   }
   check_stop();
@@ -144,9 +146,12 @@ Importance Host::score_again(Model& model, const Rescoring& how) {
       .examples = static_cast<int64_t>(workspace_.dataset.score->examples.size()),
       .removed = how.removed,
       .seed = stream_seed(static_cast<uint64_t>(run_.seed), fmt::format("rescore/{}/{}", how.sweep, how.step)),
-      .on_batch = [&](size_t) { workspace_.advance(Work::score_batch, 1); }};
-  const Importance scores = importance({{&workspace_.method(how.method), how.method, how.draw}}, input).front();
-  if (scores.forward == 0) workspace_.progress.skip(Work::score_batch, batches);  // nothing was looked at
+      .on_batch = [&](size_t) { workspace_.advance(Work::score_batch, 1); },
+      .on_mask = [&](int64_t) { workspace_.advance(Work::score_mask, 1); },
+      .memory = workspace_.mask_memory()};
+  const Importance scores = importance({{&method, how.method, how.draw}}, input).front();
+  if (!method.needs().data) workspace_.progress.skip(Work::score_batch, batches);  // nothing was looked at
+  workspace_.progress.skip(Work::score_mask, static_cast<double>(method.masks(run_.blocks) - scores.masks));
   passes_.forward += scores.forward;
   passes_.backward += scores.backward;
   record_importance(workspace_, key, scores, run_.blocks, how.removed);
@@ -187,12 +192,33 @@ std::pair<int64_t, int64_t> Host::fine_tune(Model& model, const HeadSet& removed
   return {trained.forward, trained.backward};
 }
 
-SelectValues Host::select(const std::vector<HeadSet>& masks) {
+std::shared_ptr<Model> Host::converted(int64_t groups, GroupInit init) {
+  const std::string name = fmt::format("convert/groups_{}", groups);
+  return in_groups(run_.model(),
+                   {.groups = groups, .init = init, .seed = stream_seed(static_cast<uint64_t>(run_.seed), name)});
+}
+
+std::optional<HeadSet> Host::recorded(const PointSpec& spec) const {
+  if (!done(spec)) return std::nullopt;
+  const auto& points = workspace_.journal.record().points;
+  const auto at = points.find(point_id(workspace_.experiment_id, spec));
+  return at == points.end() ? std::nullopt : std::optional(at->second.removed);
+}
+
+SelectValues Host::select(const HeadSet& gone, const std::vector<HeadSet>& masks) {
   check_stop();
   SelectValues selected;
+  std::shared_ptr<Model> without;  // only of heads that are left passes can be shared
+  std::optional<MaskEvaluator> of_without;
+  if (!gone.empty()) {
+    without = run_.model().copy();
+    without->remove_heads(gone);
+    of_without.emplace(*without, *workspace_.task, workspace_.select_batches, workspace_.mask_memory());
+  }
+  MaskEvaluator& evaluator = of_without ? *of_without : *run_.select_masks;
   const double sign = workspace_.task->chosen_by().higher_is_better ? 1 : -1;
   for (const HeadSet& removed : masks) {
-    const Outcomes outcomes = run_.select_masks->evaluate(removed);
+    const Outcomes outcomes = evaluator.evaluate(removed);
     const double headline = sign * workspace_.task->choice_value(outcomes), loss = loss_value(outcomes);
     // NaN is less than nothing, so a mask that breaks the model would win over all that follow.
     selected.values.push_back({std::isnan(headline) ? -INFINITY : headline, std::isnan(loss) ? INFINITY : loss});

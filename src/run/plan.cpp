@@ -81,7 +81,7 @@ const Split& analysed_split(const Experiment& experiment, const Dataset& dataset
 
 std::vector<InputFile> experiment_inputs(const Experiment& experiment) {
   std::vector<InputFile> inputs = experiment.data.make()->inputs();
-  if (const auto folder = experiment.model.make()->load_path())
+  if (const auto folder = experiment.family()->load_path())
     for (InputFile& input : model_inputs(*folder)) inputs.push_back(std::move(input));
   for (const auto& item : experiment.analyses.methods)
     for (InputFile& input : item.make()->inputs()) inputs.push_back(std::move(input));
@@ -99,7 +99,7 @@ Dataset load_dataset(const Experiment& experiment) {
   input.seed = static_cast<uint64_t>(experiment.seeds.front());
   input.kind = experiment.task.make()->data_kind();
   input.trains = experiment.train.has_value();
-  const auto family = experiment.model.make();
+  const auto family = experiment.family();
   if (const auto folder = family->load_path()) input.tokenizer = read_tokenizer(*folder);
   if (input.kind == DataKind::labelled) input.model = family->labels();
   return experiment.data.make()->load(input);
@@ -114,7 +114,7 @@ std::vector<std::string> data_lines(const Dataset& dataset) {
 
 ExperimentPlan plan_experiment(const Experiment& experiment, const Dataset& dataset) {
   ExperimentPlan plan;
-  const auto family = experiment.model.make();
+  const auto family = experiment.family();
   const Blocks blocks = family->blocks();
   const int64_t score_batches = batch_count(size_of(dataset.score), experiment.score.batch_size);
   const int64_t select_batches = batch_count(size_of(dataset.select), experiment.score.batch_size);
@@ -126,7 +126,11 @@ ExperimentPlan plan_experiment(const Experiment& experiment, const Dataset& data
   plan.points = 1;  // the base
   int64_t kept_models = 0;
   std::map<int64_t, std::string> kept_steps;  // with the label of a sweep about it
-  int64_t scorings = experiment.score.methods.empty() ? 0 : 1;
+  int64_t scorings = 0, score_masks = 0;
+  for (const MethodDraws& method : method_draws(experiment.score, blocks)) {
+    if (method.needs_data) scorings = 1;  // which all share
+    score_masks += method.masks;
+  }
   plan.train_steps = training_steps(experiment, dataset, experiment.seeds.front());
   int64_t select_masks = 0;
   std::vector<SeedRule> rules = sweep_rules(experiment, blocks, experiment.seeds.front());
@@ -136,6 +140,7 @@ ExperimentPlan plan_experiment(const Experiment& experiment, const Dataset& data
     plan.points += rule.plan.points();
     plan.random_points += random_points(experiment, rule.plan);
     scorings += rule.plan.scorings();
+    score_masks += rule.plan.score_masks();
     select_masks += rule.plan.select_masks();
     plan.train_steps += rule.plan.train_steps();
     kept_models += rule.plan.kept_models();
@@ -146,7 +151,7 @@ ExperimentPlan plan_experiment(const Experiment& experiment, const Dataset& data
   kept_models += std::ssize(kept_steps);
 
   const auto seeds = static_cast<int64_t>(experiment.seeds.size());
-  plan.forward = seeds * (scorings * score_batches + plan.points * report_batches + select_masks * select_batches +
+  plan.forward = seeds * ((scorings + score_masks) * score_batches + plan.points * report_batches + select_masks * select_batches +
                           plan.train_steps);
   if (!experiment.analyses.methods.empty())
     plan.forward += seeds * std::ssize(plan_batches(analysed_split(experiment, dataset).examples, kAnalysisPlan));

@@ -12,7 +12,7 @@ SeedRule sweep_rule(const Experiment& experiment, size_t sweep, const Blocks& bl
                                .rule = item.name(),
                                .at_step = rule.rule->at_step(),
                                .blocks = blocks,
-                               .methods = chosen_methods(method_draws(experiment.score), rule.rule->methods())});
+                               .methods = chosen_methods(method_draws(experiment.score, blocks), rule.rule->methods())});
   return rule;
 }
 
@@ -25,7 +25,7 @@ std::vector<SeedRule> sweep_rules(const Experiment& experiment, const Blocks& bl
 std::vector<SeedRule> table_rules(const Experiment& experiment, const Blocks& blocks, int64_t seed) {
   std::vector<SeedRule> rules;
   const std::vector<MethodDraws> methods =
-      chosen_methods(method_draws(experiment.score), experiment.sensitivity.methods);
+      chosen_methods(method_draws(experiment.score, blocks), experiment.sensitivity.methods);
   for (const NamedTable& table : make_tables(experiment.sensitivity))
     rules.push_back(
         {.label = table.name,
@@ -35,7 +35,7 @@ std::vector<SeedRule> table_rules(const Experiment& experiment, const Blocks& bl
 }
 
 double pass_share(const Point& point, const Blocks& blocks) {
-  if (point.spec.heads_removed == 0 && !point.fine_tuned) return point.spec.rule == "none" ? 1 : 0;
+  if (point.intact()) return point.spec.rule == "none" ? 1 : 0;
   if (point.fine_tuned) return 1;
   // Every order ends at the same mask, which is evaluated once.
   if (!point.spec.method.empty() && point.spec.heads_removed == point.heads_total) return 0;

@@ -181,7 +181,7 @@ void run_stages(Workspace& workspace, Dataset dataset) {
     for (const auto& [metric, reason] : workspace.task->unavailable())
       workspace.journal.warn({"metric", fmt::format("task.metrics: {} is left out: {}", metric, reason)});
     make_all_batches(workspace);
-    expect_work(workspace, workspace.experiment.model.make()->blocks());
+    expect_work(workspace, workspace.experiment.family()->blocks());
     return Passes();
   });
   for (const int64_t seed : workspace.experiment.seeds)

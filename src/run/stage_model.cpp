@@ -84,7 +84,7 @@ TrainResult train_model(SeedRun& run, Model& model) {
 
 Passes model_stage(SeedRun& run) {
   Workspace& workspace = run.workspace;
-  const auto family = workspace.experiment.model.make();
+  const auto family = workspace.experiment.family();
   const bool several = workspace.experiment.seeds.size() > 1;
   const fs::path relative = model_folder(run.seed, several);
   const fs::path folder = workspace.folder / relative;

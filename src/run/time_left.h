@@ -8,8 +8,8 @@
 
 namespace headprune {
 
-enum class Work { train_step, score_batch, analysed_batch, select_mask, point, timed_batch };
-inline constexpr size_t kWorks = 6;
+enum class Work { train_step, score_batch, score_mask, analysed_batch, select_mask, point, timed_batch };
+inline constexpr size_t kWorks = 7;
 
 class TimeLeft {
  public:

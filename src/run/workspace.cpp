@@ -35,7 +35,7 @@ const Outcomes& IntactModel::base() {
 
 void SeedRun::set_model(std::shared_ptr<TransformerModel> model) {
   blocks = model->blocks();
-  const int64_t memory = workspace.experiment.runtime.memory_mb * 1024 * 1024 / 2;  // for each of the two
+  const int64_t memory = workspace.mask_memory();
   select_masks.emplace(*model, *workspace.task, workspace.select_batches, memory);
   intact.emplace(workspace, std::move(model), memory);
 }

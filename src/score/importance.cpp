@@ -160,12 +160,14 @@ std::vector<Importance> importance(const std::vector<ScoreRequest>& requests, co
     result.values = at_heads(result.values, units);
     result.stderr_ = at_heads(raw.stderr_, units);
     result.n = std::move(raw.n);
-    if (running[r].needs.data) {
-      result.examples = input.examples;
-      result.forward = static_cast<int64_t>(input.batches.size());
-      result.backward = running[r].needs.any_gradient() ? result.forward : 0;
-      result.dur_s = monotonic_seconds() - start;  // of the pass they share
-    }
+    result.masks = raw.masks;
+    const auto batches = static_cast<int64_t>(input.batches.size());
+    if (running[r].needs.data) result.forward = batches;
+    if (running[r].needs.any_gradient()) result.backward = batches;
+    result.forward += raw.masks * batches;
+    if (result.forward == 0) continue;
+    result.examples = input.examples;
+    result.dur_s = monotonic_seconds() - start;  // of the pass they share
   }
   return results;
 }

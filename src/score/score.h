@@ -80,6 +80,7 @@ struct RawScores {
   /// The values from the examples of even and of odd index alone, [U] a block; empty where a method has none.
   std::array<PerBlock, 2> halves;
   std::vector<int64_t> n;  // examples that counted in each block; empty where a method looks at none
+  int64_t masks = 0;       // evaluations of the score split beyond the pass that methods share
 };
 
 enum class Keep { large, small };                        // which end of the raw values means "keep"
@@ -98,6 +99,8 @@ struct ScoreInput {
   const HeadSet& removed;  // heads gated to 0 by the sweep so far: no part in any norm, rank or tie
   uint64_t seed = 0;
   std::function<void(size_t)> on_batch = {};  // how many are done; may be empty
+  std::function<void(int64_t)> on_mask = {};  // the same of evaluations by methods that take heads away
+  int64_t memory = 0;                         // bytes that their masks may share (task/mask_evaluator.h)
   HeadUnit unit = HeadUnit::query;            // the method's own; set by the driver
 
   ScoreUnits units() const { return {model.blocks(), removed, unit}; }
@@ -130,6 +133,8 @@ class ScoreMethod {
   virtual Needs needs() const = 0;
   /// What a reader of its numbers has to know of its options, for the report: "positions: all"; may be empty.
   virtual std::string note() const { return ""; }
+  /// Evaluations of the score split, at most, that a scoring of these heads takes beyond a pass over it.
+  virtual int64_t masks(const Blocks& /*heads*/) const { return 0; }
   /// Independent curves of one method: 1, except for random.
   virtual int64_t draws() const { return 1; }
   virtual std::unique_ptr<Pass> start(const ScoreInput& input, int64_t draw) const = 0;
@@ -147,6 +152,7 @@ struct Importance {
   // What the method needs: examples seen, and batches forward and backward as if it had the pass for itself. So the
   // numbers do not depend on which other methods shared the pass; the seconds are those of the shared pass.
   int64_t examples = 0, forward = 0, backward = 0;
+  int64_t masks = 0;  // evaluations of the score split that are among the forward passes
   double dur_s = 0;
 };
 

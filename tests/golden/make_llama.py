@@ -83,6 +83,21 @@ def load(case, folder):
     return model.double().eval()
 
 
+def converted(case, model, groups):
+    """The model in fewer groups: their projections are means over the old groups' (Ainslie et al. 2023, section 2.1)."""
+    config = CASES[case][2]()
+    config.num_key_value_heads = groups
+    config._attn_implementation = "eager"
+    twin = CASES[case][1](config).double().eval()
+    values = model.state_dict()
+    for name, value in values.items():
+        if ".k_proj." in name or ".v_proj." in name:
+            apart = value.reshape(groups, GROUPS // groups, HEAD_DIM, *value.shape[1:])  # [G, joined, D, ...]
+            values[name] = apart.mean(1).flatten(0, 1)  # [G D, ...]
+    twin.load_state_dict(values)
+    return twin
+
+
 def gated(model, gates, inputs):
     """Logits with the context of head h of layer l times gates[l], [H] or [B, H]."""
     handles = []
@@ -123,6 +138,7 @@ def expected(case, folder):
     with torch.no_grad():
         padded = real(model(**inputs).logits)
         alone = [model(input_ids=tokens[i:i + 1, :n], use_cache=False).logits[0] for i, n in enumerate(LENGTHS)]
+        fewer = real(converted(case, model, 1)(**inputs).logits)
         masked = [real(gated(model, mask_of(one), inputs)) for one in MASKED]
     if base.difference(padded, alone) > 1e-10:
         raise SystemExit(f"{case}: padding changes values: {base.difference(padded, alone)}")
@@ -133,7 +149,7 @@ def expected(case, folder):
     gradients, = torch.autograd.grad(losses.sum(), gates)
     return {"transformers": transformers.__version__, "torch": torch.__version__.split("+")[0], "output": "logits",
             "batch": {"pad_id": 0, "tokens": tokens.tolist(), "lengths": LENGTHS}, "logits": as_json(padded),
-            "alone": {"logits": as_json(alone)},
+            "alone": {"logits": as_json(alone)}, "converted": {"groups": 1, "logits": as_json(fewer)},
             "masked": [{"removed": one, "logits": as_json(found)} for one, found in zip(MASKED, masked)],
             "losses": base.rounded(losses), "gate_gradients": base.rounded(gradients.transpose(0, 1))}
 

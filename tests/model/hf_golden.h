@@ -13,6 +13,11 @@
 
 namespace headprune::testing {
 
+/// What another program's float32 logits may differ by.
+inline constexpr double kClose = 1e-5;
+/// The models of make_llama.py.
+inline constexpr const char* kLlamaCases[] = {"llama", "llama_biases", "mistral", "qwen2", "qwen3"};
+
 struct HfGolden {
   fs::path folder;
   Json expected;

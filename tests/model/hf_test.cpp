@@ -14,7 +14,6 @@ namespace {
 
 const char* const kCases[] = {"bert_classifier", "bert_regression", "distilbert_classifier", "roberta_classifier",
                               "gpt2_lm"};
-constexpr double kClose = 1e-5;
 using Ids = std::vector<int64_t>;
 
 NamedTensors tensors_in(const fs::path& folder) { return read_tensors(folder / "model.safetensors"); }

@@ -8,16 +8,9 @@
 using namespace headprune;
 using namespace headprune::testing;
 
-namespace {
-
-const char* const kCases[] = {"llama", "llama_biases", "mistral", "qwen2", "qwen3"};
-constexpr double kClose = 1e-5;
-
-}  // namespace
-
 TEST_CASE("logits of the Llama family are those of transformers, padded and alone", "[hf][llama]") {
   const torch::NoGradGuard no_grad;
-  for (const char* name : kCases) {
+  for (const char* name : kLlamaCases) {
     INFO(name);
     const HfGolden golden(name);
     const auto model = golden.model();
@@ -31,7 +24,7 @@ TEST_CASE("logits of the Llama family are those of transformers, padded and alon
 
 TEST_CASE("gates and removal of grouped heads give what a hook on the output projection gives", "[hf][llama]") {
   const torch::NoGradGuard no_grad;
-  for (const char* name : kCases) {
+  for (const char* name : kLlamaCases) {
     INFO(name);
     const HfGolden golden(name);
     for (const Json& masked : golden.expected["masked"]) {
@@ -49,7 +42,7 @@ TEST_CASE("gates and removal of grouped heads give what a hook on the output pro
 }
 
 TEST_CASE("losses of the Llama family and their gradients in every gate are those of transformers", "[hf][llama]") {
-  for (const char* name : kCases) {
+  for (const char* name : kLlamaCases) {
     INFO(name);
     // Angles are float32 on both sides, rounded in another order.
     CHECK(gradient_difference(HfGolden(name)) < 1e-6);
@@ -57,7 +50,7 @@ TEST_CASE("losses of the Llama family and their gradients in every gate are thos
 }
 
 TEST_CASE("an outline of the Llama family has the tensors of the model", "[hf][llama]") {
-  for (const char* name : kCases) {
+  for (const char* name : kLlamaCases) {
     INFO(name);
     const HfGolden golden(name);
     const ModelFolder read = read_model_folder(golden.folder);

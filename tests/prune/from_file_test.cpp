@@ -6,14 +6,12 @@ using namespace headprune::test;
 
 namespace {
 
-double unused(const HeadId&, const HeadSet&, int64_t) { return 0; }
-
 std::vector<PlannedPoint> run_file(const std::string& text, const std::string& options = "") {
   const TestFolder folder;
   const std::string file = folder.write("heads.json", text).string();
   const Blocks blocks = encoder_blocks({2, 2});
   HeadsOnly model(blocks);
-  NotingHost host(blocks, unused);
+  NotingHost host(blocks, no_scores);
   const auto rule = make_rule("{from_file: {path: '" + file + "'" + options + "}}");
   const RuleInput input = sweep_input("mine", "from_file", model, {{"random", 5}});
   const std::vector<PlannedPoint> listed = planned(*rule, input);

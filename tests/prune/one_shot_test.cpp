@@ -20,7 +20,7 @@ RuleInput one_shot_input(const HeadsOnly& model,
 
 TEST_CASE("exactly the rules of this program are registered, each with a summary", "[prune]") {
   const auto& registry = Registry<PruneRule>::instance();
-  CHECK(registry.names() == std::vector<std::string>{"from_file", "iterative", "one_shot"});
+  CHECK(registry.names() == std::vector<std::string>{"convert", "from_file", "greedy", "iterative", "one_shot"});
   CHECK(registry.duplicates().empty());
   for (const std::string& name : registry.names()) CHECK_FALSE(registry.summary(name).empty());
 }

@@ -27,7 +27,10 @@ class AgreementHost final : public RuleHost {
   std::pair<int64_t, int64_t> fine_tune(Model&, const HeadSet&, const FineTuning&) override {
     throw std::logic_error("no table trains");
   }
-  SelectValues select(const std::vector<HeadSet>& masks) override {
+  std::shared_ptr<Model> converted(int64_t, GroupInit) override { throw std::logic_error("not asked for"); }
+  std::optional<HeadSet> recorded(const PointSpec&) const override { return std::nullopt; }
+  SelectValues select(const HeadSet& gone, const std::vector<HeadSet>& masks) override {
+    REQUIRE(gone.empty());
     SelectValues result;
     for (const HeadSet& mask : masks) result.values.push_back({agree(model_, mask), 0});
     return result;

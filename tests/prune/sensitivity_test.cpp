@@ -8,7 +8,7 @@ using namespace headprune::test;
 
 namespace {
 
-double by_position(const HeadId& head, const HeadSet&, int64_t) { return static_cast<double>(9 - head.head); }
+double later_first(const HeadId& head, const HeadSet&, int64_t) { return static_cast<double>(9 - head.head); }
 
 SensitivityOptions options_of(std::vector<Table> tables) {
   SensitivityOptions options;
@@ -20,7 +20,7 @@ SensitivityOptions options_of(std::vector<Table> tables) {
 struct Run {
   Blocks blocks = encoder_blocks({3, 1, 0});
   HeadsOnly model{blocks};
-  NotingHost host{blocks, by_position};
+  NotingHost host{blocks, later_first};
   void operator()(const SensitivityOptions& options) { run_tables(options, input(), model, host); }
   RuleInput input() const { return sweep_input("", "", model, {{"entropy", 1}, {"random", 2}}); }
   RulePlan plan(const SensitivityOptions& options) const { return make_tables(options).front().rule->plan(input()); }

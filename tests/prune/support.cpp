@@ -64,12 +64,29 @@ std::pair<int64_t, int64_t> NotingHost::fine_tune(Model& model, const HeadSet& r
   return {how.steps, how.steps};
 }
 
-SelectValues NotingHost::select(const std::vector<HeadSet>& masks) {
+std::optional<HeadSet> NotingHost::recorded(const PointSpec& spec) const {
+  for (const auto* list : {&known, &points})
+    for (const PlannedPoint& point : *list)
+      if (point.spec == spec) return point.removed;
+  return std::nullopt;
+}
+
+SelectValues NotingHost::select(const HeadSet& gone, const std::vector<HeadSet>& masks) {
   calls.push_back(fmt::format("select {}", masks.size()));
+  if (!gone.empty()) calls.back() += fmt::format(" without {}", gone.size());
   SelectValues result;
-  for (const HeadSet& mask : masks) result.values.push_back(select_value(mask));
+  for (const HeadSet& mask : masks) {
+    HeadSet removed = gone;
+    for (const HeadId& head : mask.heads()) removed.insert(head);
+    result.values.push_back(select_value(removed));
+  }
   result.forward = 3 * static_cast<int64_t>(masks.size());
   return result;
+}
+
+std::shared_ptr<Model> NotingHost::converted(int64_t groups, GroupInit init) {
+  calls.push_back(fmt::format("convert {} {}", groups, enum_name(init)));
+  return std::make_shared<HeadsOnly>(blocks_);
 }
 
 namespace {

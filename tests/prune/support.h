@@ -17,6 +17,9 @@ namespace headprune::test {
 /// `sizes[b]` heads in block b, all of one kind, or the blocks as given.
 Blocks encoder_blocks(const std::vector<int64_t>& sizes);
 
+/// For rules that ask for no scores.
+inline double no_scores(const HeadId&, const HeadSet&, int64_t) { return 0; }
+
 class HeadsOnly final : public Model {
  public:
   explicit HeadsOnly(Blocks blocks) : blocks_(std::move(blocks)) {}
@@ -49,7 +52,9 @@ class NotingHost final : public RuleHost {
   Importance intact_scores(const RankedBy& by) override;
   Importance score_again(Model& model, const Rescoring& how) override;
   std::pair<int64_t, int64_t> fine_tune(Model& model, const HeadSet& removed, const FineTuning& how) override;
-  SelectValues select(const std::vector<HeadSet>& masks) override;
+  std::optional<HeadSet> recorded(const PointSpec& spec) const override;
+  SelectValues select(const HeadSet& gone, const std::vector<HeadSet>& masks) override;
+  std::shared_ptr<Model> converted(int64_t groups, GroupInit init) override;
 
   std::vector<PlannedPoint> points;       // evaluated now
   std::vector<PlannedPoint> known;        // evaluated by an earlier run

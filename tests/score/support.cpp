@@ -17,6 +17,13 @@ torch::Tensor LossTask::example_losses(const torch::Tensor& values, const Batch&
   return -torch::where(wanted, picked, torch::zeros_like(picked)).sum(1) / wanted.sum(1);  // [B]
 }
 
+Outcomes LossTask::outcomes(const torch::Tensor& values, const Batch& batch) const {
+  const torch::Tensor losses = example_losses(values, batch).to(torch::kFloat64);  // [B]
+  Outcomes outcomes(static_cast<size_t>(batch.size()));
+  for (int64_t i = 0; i < batch.size(); ++i) outcomes[static_cast<size_t>(i)].loss = losses[i].item<double>();
+  return outcomes;
+}
+
 Subject make_subject(Kind kind, torch::ScalarType type, const HeadSet& gone, int64_t groups) {
   at::set_num_threads(1);  // for tensors this small, threads only wait for each other
   TransformerConfig config;
@@ -136,6 +143,19 @@ const std::vector<Definition>& definitions() {
       {"{entropy: {positions: carrying}}"},
       {"{entropy: {keep: diffuse, scale: nats}}"},
       {"{entropy: {skip_special: true}}"},
+      {"fisher"},
+      {"{fisher: {batches: 3, normalize: layer_l2}}"},
+      {"confidence"},
+      {"{confidence: {positions: carrying, unit: group}}"},
+      {"first_token"},
+      {"{first_token: {unit: group}}"},
+      {"output_norm_ratio"},
+      {"{output_norm_ratio: {positions: carrying, unit: group}}"},
+      {"magnitude", false, /*looks_at_model=*/false},
+      {"{magnitude: {norm: l1, parts: [v, o], unit: group}}", false, /*looks_at_model=*/false},
+      {"ablation"},
+      {"{ablation: {unit: group}}"},
+      {"{shapley: {permutations: 3}}", false, true, /*draws_orders=*/true},
       {"{gradient_l1: {unit: group}}"},
       {"{output_l2: {unit: group}}"},
       {"{entropy: {unit: group}}"},

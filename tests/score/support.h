@@ -26,7 +26,7 @@ class LossTask final : public Task {
   torch::Tensor training_loss(const torch::Tensor& values, const Batch& batch, double) const override {
     return example_losses(values, batch).mean();
   }
-  Outcomes outcomes(const torch::Tensor&, const Batch&) const override { return {}; }
+  Outcomes outcomes(const torch::Tensor& values, const Batch& batch) const override;
   std::vector<MetricResult> evaluate(const MetricInput&) const override { return {}; }
   double choice_value(const Outcomes&) const override { return 0; }
 
@@ -70,7 +70,8 @@ Importance score(const std::string& yaml, const Subject& subject, const Scored& 
 struct Definition {
   std::string yaml;
   bool depends_on_batches = false;
-  bool looks_at_model = true;
+  bool looks_at_model = true;  // in passes, so that its products and values that are not finite show
+  bool draws_orders = false;   // of heads by their place: of few orders each place has another value
 };
 const std::vector<Definition>& definitions();
 

@@ -98,10 +98,10 @@ void set_q(const std::vector<PointGroup*>& family) {
     for (PointGroup* group : family) {
       const auto metric = std::find_if(group->metrics.begin(), group->metrics.end(),
                                        [&](const MetricSummary& one) { return one.name == name; });
-      if (metric == group->metrics.end() || group->first().spec.heads_removed == 0) continue;
+      if (metric == group->metrics.end() || group->first().intact()) continue;
       if (!metric->difference || !metric->difference->p) continue;
       std::vector<std::string> masks;
-      for (const PointResult* member : group->members) masks.push_back(member->mask);
+      for (const PointResult* member : group->members) masks.push_back(member->evaluated());
       const bool known = std::find(masks.begin(), masks.end(), "") == masks.end();
       tests.add(*metric->difference->p, metric->q, known ? join(masks, " ") : "");
     }
@@ -377,7 +377,9 @@ std::vector<MaskList> mask_lists(const Record& record) {
   std::map<std::pair<Place, std::optional<int64_t>>, Rows> found;
   for (const auto& [id, point] : record.points) {
     if (point.spec.name.empty()) continue;
-    const std::optional<int64_t> seed = shared ? std::nullopt : std::optional(point.spec.seed);
+    // A model that lost no head names none: it means the same whichever seed trained it.
+    const bool apart = !shared && !point.other_model();
+    const std::optional<int64_t> seed = apart ? std::optional(point.spec.seed) : std::nullopt;
     found[{place_of(sweeps, point.spec.sweep), seed}][{point.step, point.spec.name}].members.push_back(&point);
   }
   std::vector<MaskList> lists;

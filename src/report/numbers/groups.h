@@ -66,6 +66,9 @@ struct MaskList {
   std::string sweep;
   std::optional<int64_t> seed = {};  // where seeds are other models, whose head ids mean nothing to each other
   std::vector<PointGroup> points;
+
+  /// Models with all heads, made smaller in another way: no masks.
+  bool of_models() const { return points.front().first().other_model(); }
 };
 
 /// "0.812 [0.790, 0.832]", without an interval the value alone.

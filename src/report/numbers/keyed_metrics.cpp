@@ -24,8 +24,7 @@ std::string seed_part(const std::optional<int64_t>& seed) { return seed ? fmt::f
 KeyedMetric keyed(const Record& record, const PointGroup& group, const MetricSummary& metric) {
   KeyedMetric one{metric.estimate.value, metric.estimate.stderr_, metric.estimate.n, metric.seeds};
   for (const PointResult* member : group.members) {
-    // Weights of a point's own are no other point's.
-    const std::string mask = member->fine_tuned || member->mask.empty() ? member->point : member->mask;
+    const std::string mask = member->evaluated().empty() ? member->point : member->evaluated();
     one.of += fmt::format("{} {} {};", member->spec.seed, member->spec.at_step.value_or(-1), mask);
   }
   for (const PointResult* member : group.members)

@@ -27,6 +27,9 @@ std::vector<Figure> curve_figures(const Record& record);
 /// The headline metric of the same sweep at several training steps, one line a step; a panel of values and one of
 /// shares of what each step's model is worth unpruned. None without a sweep that has at_step.
 std::vector<Figure> step_figures(const Record& record);
+/// The headline metric over parameters, attention FLOPs and key/value cache, with the points that no smaller one is as
+/// good as; none without models that were made smaller in another way than by removing heads.
+std::vector<Figure> tradeoff_figures(const Record& record);
 /// One a metric: leave_one_out as layers x heads.
 std::vector<Figure> sensitivity_figures(const Record& record);
 /// One for layer_curve and one for kind_curve: the headline metric over the part of a block or kind removed, one line a

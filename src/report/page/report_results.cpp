@@ -312,10 +312,12 @@ std::vector<DocBlock> mask_section(const ReportInput& input) {
   const std::string metric = headline_metric(input.record);
   for (const MaskList& list : mask_lists(input.record)) {
     blocks.push_back(heading_block(mask_title(list)));
-    blocks.push_back(paragraph_block(fmt::format("{} without the heads of each mask.", metric)));
+    blocks.push_back(paragraph_block(mask_subject(list, metric) + '.'));
     blocks.push_back(table_block(mask_rows(list, metric)));
     blocks.push_back(list_block(mask_notes(input.record, list, metric)));
   }
+  if (std::vector<Figure> costs = tradeoff_figures(input.record); !costs.empty())
+    blocks.push_back(figures_block(std::move(costs)));
   return blocks;
 }
 

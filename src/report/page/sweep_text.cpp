@@ -55,7 +55,7 @@ std::string sweeps_text(const Record& record, const TerminalOptions& options) {
   }
   for (const MaskList& list : mask_lists(record)) {
     out += '\n' + coloured(mask_title(list), kBold, options.colour);
-    out += fmt::format(": {} of the pruned model\n", metric);
+    out += fmt::format(": {}\n", mask_subject(list, metric));
     out += text_table(mask_rows(list, metric), {options.width, 2, 1, 0, 1});
     for (const std::string& note : mask_notes(record, list, metric)) out += wrapped(note, options.width, 2);
   }

@@ -171,18 +171,33 @@ std::string areas_sentence(const Record& record, const Sweep& sweep, const std::
 }
 
 std::string mask_title(const MaskList& list) {
-  return fmt::format("Masks of {}", list.sweep) + (list.seed ? fmt::format(", seed {}", *list.seed) : "");
+  return fmt::format("{} of {}", list.of_models() ? "Models" : "Masks", list.sweep) + (list.seed ? fmt::format(", seed {}", *list.seed) : "");
+}
+
+std::string mask_subject(const MaskList& list, const std::string& metric) {
+  return list.of_models() ? fmt::format("{} of models with all heads", metric)
+                         : fmt::format("{} of the pruned model", metric);
 }
 
 TextRows mask_rows(const MaskList& list, const std::string& metric) {
-  TextRows rows = {{"mask", "heads left", metric + " ", "change"}};
+  const bool models = list.of_models();
+  const bool caches = models && list.points.front().first().kv_cache_bytes_per_token;
+  TextRows rows = {{models ? "model" : "mask"}};
+  if (models) rows[0].emplace_back("parameters");
+  if (caches) rows[0].emplace_back("cache bytes a token");
+  if (!models) rows[0].emplace_back("heads left");
+  rows[0].insert(rows[0].end(), {metric + " ", "change"});
   for (const PointGroup& point : list.points) {
     const PointResult& first = point.first();
     const MetricSummary* summary = point.metric(metric);
     const bool changed = summary != nullptr && summary->difference.has_value();
-    rows.push_back(
-        {first.spec.name, std::to_string(first.heads_total - first.spec.heads_removed), method_cell(summary),
-         changed ? change_text(summary->difference->delta) + change_interval_text(*summary->difference) : "-"});
+    std::vector<std::string> row = {first.spec.name};
+    if (models) row.push_back(std::to_string(first.params));
+    if (caches) row.push_back(std::to_string(*first.kv_cache_bytes_per_token));
+    if (!models) row.push_back(std::to_string(first.heads_total - first.spec.heads_removed));
+    row.push_back(method_cell(summary));
+    row.push_back(changed ? change_text(summary->difference->delta) + change_interval_text(*summary->difference) : "-");
+    rows.push_back(std::move(row));
   }
   return rows;
 }

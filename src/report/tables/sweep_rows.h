@@ -22,9 +22,12 @@ std::vector<std::string> sweep_notes(const Record& record, const Sweep& sweep, c
 /// The mean height of every curve in one sentence, with its rank among random orders; empty without any area.
 std::string areas_sentence(const Record& record, const Sweep& sweep, const std::string& metric);
 
-/// "Masks of from_file", with the seed where each stands by itself.
+/// "Masks of from_file", with the seed where each stands by itself; "Models of convert".
 std::string mask_title(const MaskList& list);
-/// Name, heads left, the metric with its interval and *, the change from the unpruned model; and what these mean.
+/// "accuracy of the pruned model", "accuracy of models with all heads".
+std::string mask_subject(const MaskList& list, const std::string& metric);
+/// Name, heads left (of models with all heads what else makes them smaller), the metric with its interval and *, the
+/// change from the unpruned model; and what these mean.
 TextRows mask_rows(const MaskList& list, const std::string& metric);
 std::vector<std::string> mask_notes(const Record& record, const MaskList& list, const std::string& metric);
 

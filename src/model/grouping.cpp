@@ -1,0 +1,115 @@
+#include "model/grouping.h"
+
+#include "core/error.h"
+#include "core/random.h"
+#include "model/attention.h"
+#include "model/blank.h"
+#include "model/hf_layout.h"
+
+namespace headprune {
+namespace {
+
+/// Rows of `from` [G D, ...] for groups that each stand for `joined` of them, [G / joined D, ...].
+torch::Tensor pooled(const torch::Tensor& from, int64_t width, int64_t joined, GroupInit init) {
+  std::vector<int64_t> apart = {-1, joined, width};
+  const auto rest = from.sizes().slice(1);
+  apart.insert(apart.end(), rest.begin(), rest.end());
+  const torch::Tensor groups = from.view(apart);                                          // [G / joined, joined, D, ...]
+  return (init == GroupInit::mean ? groups.mean(1) : groups.select(1, 0)).flatten(0, 1);  // [G / joined D, ...]
+}
+
+/// Tensors of one shape in both.
+void copy_others(const TransformerModel& from, TransformerModel& to) {
+  const auto sources = from.named_parameters(), targets = to.named_parameters();
+  for (const auto& entry : targets)
+    if (const torch::Tensor& source = sources[entry.key()]; source.sizes() == entry.value().sizes())
+      torch::Tensor(entry.value()).copy_(source);
+  const auto constants = from.named_buffers(), copies = to.named_buffers();
+  for (const auto& entry : copies) torch::Tensor(entry.value()).copy_(constants[entry.key()]);
+}
+
+void require_intact(const TransformerModel& model) {
+  if (!model.removed_heads().empty())
+    fail(ExitCode::usage, "groups: the model lacks heads already; only an intact one is converted");
+}
+
+}  // namespace
+
+std::string grouping_problem(int64_t groups, int64_t present) {
+  if (groups >= 1 && present % groups == 0) return "";
+  return fmt::format("{} does not divide the {} key/value heads of a block", groups, present);
+}
+
+std::string holds_no_groups(const HfLayout& layout) {
+  if (!layout.head_keys(HeadLayout()).is_null()) return "";
+  return fmt::format(
+      "folders of type {} cannot say that heads share keys and values; those of llama, mistral, qwen2, qwen3 and of "
+      "models trained here can",
+      layout.model_type());
+}
+
+std::shared_ptr<TransformerModel> in_groups(const TransformerModel& model, const Grouping& how) {
+  const HeadLayout before = model.sizes().layout();
+  if (const std::string problem = grouping_problem(how.groups, before.groups); !problem.empty())
+    fail(ExitCode::usage, "groups: {}", problem);
+  if (const std::string problem = model.origin() ? holds_no_groups(*model.origin()->layout) : ""; !problem.empty())
+    fail(ExitCode::usage, "groups: {}", problem);
+  require_intact(model);
+  if (how.groups == before.groups) return model.clone();
+
+  const torch::NoGradGuard no_grad;
+  TransformerConfig sizes = model.sizes();
+  sizes.groups = how.groups;
+  const auto twin = make_transformer(sizes);
+  if (how.init == GroupInit::random) initialise(*twin, how.seed);
+  const auto source = model.clone();  // attention() is not const
+  const torch::Device device = source->parameters().front().device();
+  twin->to(device);
+  copy_others(*source, *twin);
+  if (how.init != GroupInit::random)
+    for (size_t i = 0; i < twin->blocks().size(); ++i) {
+      Attention &from = source->attention(i), &to = twin->attention(i);
+      for (const auto& [old, made, width] : {std::tuple(&from.key(), &to.key(), from.key_width()),
+                                             std::tuple(&from.value(), &to.value(), from.value_width())}) {
+        made->weight.copy_(pooled(old->weight, width, before.groups / how.groups, how.init));
+        if (old->bias.defined()) made->bias.copy_(pooled(old->bias, width, before.groups / how.groups, how.init));
+      }
+    }
+  twin->take_circumstances(*source);
+  return twin;
+}
+
+Blocks ConvertedFamily::blocks() const {
+  Blocks blocks = family_->blocks();
+  for (BlockHeads& block : blocks) {
+    if (const std::string problem = grouping_problem(how_.groups, std::ssize(block.groups())); !problem.empty())
+      fail(ExitCode::usage, "convert.groups: {}", problem);
+    block.heads_per_group = block.count() / how_.groups;
+  }
+  return blocks;
+}
+
+int64_t ConvertedFamily::parameter_estimate(const ModelInput& input) const { return parameter_count(*outline(input)); }
+
+std::shared_ptr<TransformerModel> ConvertedFamily::build(const ModelInput& input) const {
+  Grouping how = how_;
+  how.seed = stream_seed(input.seed, "convert");
+  return in_groups(*family_->build(input), how);
+}
+
+std::shared_ptr<TransformerModel> ConvertedFamily::outline(const ModelInput& input) const {
+  const auto before = family_->outline(input);
+  require_intact(*before);
+  TransformerConfig sizes = before->sizes();
+  sizes.groups = how_.groups;
+  const WithoutMemory outline;
+  return make_transformer(sizes);
+}
+
+Json ConvertedFamily::loaded_sizes() const {
+  Json sizes = family_->loaded_sizes();
+  if (!sizes.is_null()) sizes["groups"] = how_.groups;
+  return sizes;
+}
+
+}  // namespace headprune
