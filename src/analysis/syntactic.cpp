@@ -10,7 +10,6 @@
 #include "analysis/treebank.h"
 #include "core/random.h"
 #include "score/accumulate.h"
-#include "stats/intervals.h"
 
 namespace headprune {
 namespace {

@@ -29,7 +29,7 @@ Treebank read_treebank(const std::filesystem::path& path, const Tokenizer& token
                        torch::Device device);
 
 /// Attention between words (Clark et al. 2019, section 4.1), [B, H, W, W]: to a word the sum over its pieces, from a
-/// word the mean over them; 0 for words without pieces. `places`: of the batch's sentences.
+/// word the mean over them; 0 for words without pieces. `sentences`: those of the batch.
 torch::Tensor word_attention(const torch::Tensor& weights, const std::vector<const TreebankSentence*>& sentences);
 
 /// From which word to which: the one that asks, and the one that it should find.

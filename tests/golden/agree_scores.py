@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compares headprune's scores, losses and masked predictions with reference_scores.py on a real checkpoint.
 
-usage: agree_scores.py HEADPRUNE MODEL_FOLDER DATA.tsv [--limit N] [--head-mask JSON] [--keep FOLDER]
+usage: agree_scores.py HEADPRUNE MODEL_FOLDER DATA.tsv [--limit N] [--head-mask JSON] [--ablation] [--keep FOLDER]
 
 HEADPRUNE is the program. Runs the reference (float64, one example at a time), then headprune on the same examples with
 every score that the reference knows and the heads of --head-mask (default '{"0":[1],"2":[0,3]}') removed as one point.
@@ -68,6 +68,7 @@ def main():
     parser.add_argument("data", type=Path)
     parser.add_argument("--limit", type=int)
     parser.add_argument("--head-mask", default='{"0":[1],"2":[0,3]}')
+    parser.add_argument("--ablation", action="store_true", help="also by a pass for each head, which takes long")
     parser.add_argument("--keep", type=Path)
     arguments = parser.parse_args()
     folder = arguments.keep or Path(tempfile.mkdtemp(prefix="headprune-agree-"))
@@ -82,7 +83,7 @@ def main():
     reference_file = folder / "reference.json"
     if not reference_file.exists():
         subprocess.run([sys.executable, HERE / "reference_scores.py", arguments.model, data, reference_file,
-                        "--head-mask", arguments.head_mask], check=True)
+                        "--head-mask", arguments.head_mask, *(["--ablation"] if arguments.ablation else [])], check=True)
     reference = json.loads(reference_file.read_text())
     write_experiment(folder, arguments, reference["scores"])
     run = folder / "run"

@@ -2,7 +2,7 @@
 """Head scores from transformers, to compare headprune's with: one example at a time, no padding, float64.
 
 usage: reference_scores.py MODEL_FOLDER DATA.tsv OUT.json [--task classification|lm] [--text 0] [--label 1] [--header]
-                           [--limit N] [--max-length N] [--head-mask JSON] [--self-check]
+                           [--limit N] [--max-length N] [--head-mask JSON] [--ablation] [--self-check]
 
 MODEL_FOLDER holds a checkpoint (bert, distilbert, roberta, gpt2) and its tokenizer. DATA.tsv is split at TAB only,
 without quoting. --text takes the column of the text; with two, `0,1`, of a pair. Labels are integers from 0.
@@ -33,6 +33,13 @@ the gate multiplying c, which is transformers' head_mask; q: query positions; me
      scale: log_keys             divided by the log of the number of visible keys; queries that see one key left out
      skip_special: true          queries at classification and separator tokens left out
   An example left without a query does not count in entropy's mean.
+  fisher                         mean of g^2; batches: K: of the square of the mean g of K neighbouring examples
+  confidence                     mean of the mean over q of the largest p, separator tokens left out
+  first_token                    minus the mean of the mean over q of the p of the first position
+  output_norm_ratio              mean of (mean over q of ||c[q]||) over its mean over the layer's heads
+  magnitude                      root of the sum of squares of the head's slices of the four weights, biases left out;
+                                 norm: l1: sum of their absolute values
+  ablation                       mean of l without the head (its gate 0), less that of l
 
 Needs torch 2.13.0 and transformers 4.57.6 (version 5 has no head_mask).
 """
@@ -46,6 +53,9 @@ import transformers
 
 torch.set_num_threads(1)
 transformers.logging.set_verbosity_error()
+
+
+BATCH = 32  # of fisher's batches
 
 
 class Heads:
@@ -143,6 +153,13 @@ class Sums:
         self.above, self.below = {}, {}
         self.weight_gradients = [torch.zeros_like(weight) for weight in heads.weights()]
         self.examples = 0
+        self.batches = []  # of BATCH neighbouring examples: [summed gate gradients, examples]
+
+    def add_to_batch(self, gradients):
+        if not self.batches or self.batches[-1][1] == BATCH:
+            self.batches.append([torch.zeros_like(gradients), 0])
+        self.batches[-1][0] += gradients
+        self.batches[-1][1] += 1
 
     def add(self, name, per_layer, count=None):
         """per_layer: list of [H]; count: list of numbers to divide by, 1 each if not given."""
@@ -169,6 +186,8 @@ def observe(model, heads, inputs, label, special_ids, sums):
             total += gradient
         sums.add("gate example", list(gate_gradients.abs()))
         sums.add("gate signed", list(-gate_gradients))
+        sums.add("fisher", list(gate_gradients.square()))
+        sums.add_to_batch(gate_gradients)
         add_contexts(heads, context_gradients, sums)
         add_outputs(heads, sums)
         add_entropies(heads, output.attentions, inputs["input_ids"][0], special_ids, sums)
@@ -188,15 +207,19 @@ def add_contexts(heads, context_gradients, sums):
 
 def add_outputs(heads, sums):
     found = {key: [] for key in itertools.product(["projected", "context"], [False, True])}
+    ratios = []
     for layer in range(heads.layers):
         c = heads.by_head(heads.contexts[layer])  # [H, T, Dv]
         projected = c @ heads.output_slices(heads.outputs[layer].weight)  # [H, T, d_model]
         joined, block = heads.contexts[layer][0], heads.blocks[layer][0]  # [T, H * Dv], [T, d_model]
+        norms = c.norm(dim=-1).mean(-1)  # [H]
+        ratios.append(norms / norms.mean())
         own = {"context": c.norm(dim=-1), "projected": projected.norm(dim=-1)}  # [H, T]
         whole = {"context": joined.norm(dim=-1), "projected": block.norm(dim=-1)}  # [T]
         for at in own:
             found[at, False].append(own[at].mean(-1))
             found[at, True].append(torch.where(own[at] == 0, 0, own[at] / whole[at]).mean(-1))
+    sums.add("output_norm_ratio", ratios)
     for (at, relative), values in found.items():
         sums.add(f"output {at} {relative}", values)
 
@@ -205,6 +228,10 @@ def add_entropies(heads, attentions, tokens, special_ids, sums):
     length = len(tokens)
     keys = torch.arange(1, length + 1) if heads.causal else torch.full((length,), length)  # [T]
     special = torch.isin(tokens, torch.tensor(special_ids, dtype=torch.int64))  # [T]
+    ends = special.clone()
+    ends[0] = False  # what stands before a text does not end it
+    sums.add("confidence", [one[0].max(-1).values[:, ~ends].mean(-1) for one in attentions])
+    sums.add("first_token", [-one[0, :, :, 0].mean(-1) for one in attentions])
     entropies = [torch.special.entr(one[0]).sum(-1) for one in attentions]  # [H, T]
     for scale, skip in itertools.product(["log_keys", "nats"], [False, True]):
         rows = keys > 1 if scale == "log_keys" else torch.ones(length, dtype=torch.bool)
@@ -236,6 +263,25 @@ def weight_score(heads, sums):
     return torch.stack(per_layer)
 
 
+def magnitude(heads, size):
+    """[layers, heads]; `size` sums over the last two axes."""
+    weights, per_layer = iter(heads.weights()), []
+    for layer in range(heads.layers):
+        inputs = [next(weights).detach() for _ in heads.inputs[layer]]
+        slices = [*heads.input_slices(inputs), heads.output_slices(next(weights).detach())]
+        per_layer.append(sum(size(one) for one in slices))
+    return torch.stack(per_layer)
+
+
+def ablation(model, heads, examples, losses):
+    """[layers, heads]: rise of the mean loss without each head."""
+    rises = torch.zeros(heads.layers, heads.count, dtype=torch.float64)
+    for layer, head in itertools.product(range(heads.layers), range(heads.count)):
+        without = masked_outcomes(model, heads, examples, {layer: [head]})["loss"]
+        rises[layer, head] = without - sum(losses) / len(losses)
+    return rises
+
+
 def all_scores(heads, sums):
     """{YAML spelling: [layers][heads]}, larger = keep."""
     raw = {f"of: gate, absolute: {one}": sums.mean(f"gate {one}") for one in ("example", "token", "signed")}
@@ -246,6 +292,11 @@ def all_scores(heads, sums):
     flag = {False: "false", True: "true"}
     for at, relative in itertools.product(["projected", "context"], flag):
         scores[f"output_l2 {{at: {at}, relative: {flag[relative]}}}"] = sums.mean(f"output {at} {relative}")
+    for name in ("fisher", "confidence", "first_token", "output_norm_ratio"):
+        scores[name] = sums.mean(name)
+    scores[f"fisher {{batches: {BATCH}}}"] = sum((sum_ / n).square() for sum_, n in sums.batches) / len(sums.batches)
+    scores["magnitude"] = magnitude(heads, lambda one: one.square().sum((1, 2))).sqrt()
+    scores["magnitude {norm: l1}"] = magnitude(heads, lambda one: one.abs().sum((1, 2)))
     for scale, skip in itertools.product(["log_keys", "nats"], flag):
         name = f"entropy {scale} {skip}"
         for keep, sign in (("focused", -1), ("diffuse", 1)):
@@ -307,6 +358,7 @@ def main():
     parser.add_argument("--limit", type=int, help="only the first N examples")
     parser.add_argument("--max-length", type=int, help="cut at N tokens, special tokens included")
     parser.add_argument("--head-mask", type=json.loads, metavar="JSON", help='{"layer": [heads]} to switch off')
+    parser.add_argument("--ablation", action="store_true", help="also score by ablation: a pass for each head")
     parser.add_argument("--self-check", action="store_true", help="gate gradients against central differences")
     arguments = parser.parse_args()
 
@@ -329,6 +381,8 @@ def main():
     result = {"transformers": transformers.__version__, "examples": len(examples),
               **outcomes(losses, logits, [label for _, label in examples]), "losses": losses,
               "tokens": [inputs["input_ids"][0].tolist() for inputs, _ in examples], "scores": all_scores(heads, sums)}
+    if arguments.ablation:
+        result["scores"]["ablation"] = ablation(model, heads, examples, losses).tolist()
     if arguments.head_mask is not None:
         result["masked"] = masked_outcomes(model, heads, examples, arguments.head_mask)
     lines = [f"{json.dumps(key)}: {json.dumps(value)}" for key, value in result.items()]

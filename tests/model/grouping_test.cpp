@@ -85,7 +85,7 @@ TEST_CASE("heads that shared equal keys and values lose nothing", "[grouping]") 
     const Batch batch = make_batch({example}, {0}, torch::kCPU);
     const auto fewer = in_groups(*model, {.groups = 2});
     const auto difference = (fewer->forward(batch).values - model->forward(batch).values).abs().max().item<double>();
-    CHECK(difference < 1e-6);
+    CHECK(difference < kClose);
     CHECK(parameter_count(*fewer) < parameter_count(*model));
   }
 }

@@ -109,7 +109,8 @@ std::vector<Figure> tradeoff_figures(const Record& record) {
   std::vector<Line> lines;
   for (const CurveGroup& curve : curves)
     if (!is_random(record, curve.method) && !curve.at_step)
-      lines.push_back({fmt::format("{}, {}", curve.sweep, curve.name()), &curve.points});
+      lines.push_back({curve.name() == curve.sweep ? curve.sweep : fmt::format("{}, {}", curve.sweep, curve.name()),
+                       &curve.points});
   for (const MaskList& list : models) lines.push_back({list.sweep, &list.points});
   Figure figure;
   for (const Cost& cost : kCosts)

@@ -87,7 +87,7 @@ std::string power_note(const Record& record, const std::vector<std::vector<const
       if (summary == nullptr || !summary->q) continue;
       if (summary->over != "examples") return "";  // how far seeds or orders differ is not known before they are drawn
       examples.insert(summary->estimate.n);
-      const std::string& mask = point->first().mask;
+      const std::string& mask = point->first().evaluated();
       // Equal masks are one test.
       if (mask.empty() || masks.insert(mask).second) tested.push_back(*summary->difference);
     }
