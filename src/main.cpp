@@ -8,12 +8,17 @@
 #include "config/problems.h"
 #include "core/error.h"
 #include "core/memory.h"
+#include "core/process.h"
 #include "record/host.h"
 
 int main(int argc, char** argv) {
   using namespace headprune;
+  open_standard_descriptors();
   try {
-    return static_cast<int>(run_command(argc, argv));
+    require_working_directory();
+    const ExitCode code = run_command(argc, argv);
+    require_output_written();
+    return static_cast<int>(code);
   } catch (const ConfigError& error) {
     fmt::print(stderr, "{}\n", error.what());
     return static_cast<int>(ExitCode::usage);
@@ -21,6 +26,10 @@ int main(int argc, char** argv) {
     fmt::print(stderr, "headprune: {}\n", error.what());
     return static_cast<int>(error.code());
   } catch (const std::exception& error) {
+    if (const std::optional<Error> problem = system_problem(error)) {
+      fmt::print(stderr, "headprune: {}\n", problem->what());
+      return static_cast<int>(problem->code());
+    }
     if (is_out_of_memory(error)) {
       fmt::print(stderr, "headprune: memory ran out: {}\n", error.what());
       return static_cast<int>(ExitCode::run_failed);

@@ -8,6 +8,7 @@
 #include "cli/baseline.h"
 #include "cli/run_arguments.h"
 #include "core/files.h"
+#include "core/open_file.h"
 #include "core/text.h"
 #include "record/run_folder.h"
 
@@ -29,7 +30,7 @@ ExitCode update(const UpdateArguments& arguments) {
   const fs::path path = arguments.baseline.empty() ? default_baseline(arguments.run) : fs::path(arguments.baseline);
   if (path.empty())
     fail(ExitCode::usage, "the run does not say where its experiment lies: name the file with --baseline");
-  const std::string before = fs::exists(path) ? read_file(path) : "";
+  const std::string before = fs::exists(path) ? read_file_up_to(path, kMaxJsonFile) : "";
   const BaselineUpdate change{read_run_context(arguments.run).name, arguments.reason, user_name(), utc_now()};
   const Baseline baseline = make_baseline(record, change, before);
   write_file(path, baseline.text());
@@ -53,7 +54,7 @@ void add_show(CommandLine& line, CLI::App& baseline) {
   command.add_option("FILE", *file, "the baseline")->required();
   command.callback([&line, file] {
     line.chosen = [&line, file] {
-      const Baseline found = parse_baseline(read_file(*file), *file);
+      const Baseline found = parse_baseline(read_file_up_to(*file, kMaxJsonFile), *file);
       print_result(line.common.json ? found.text() : baseline_text(found, 100));
       return ExitCode::ok;
     };

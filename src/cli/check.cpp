@@ -7,6 +7,7 @@
 #include "cli/cli.h"
 #include "cli/run_arguments.h"
 #include "core/files.h"
+#include "core/open_file.h"
 #include "core/text.h"
 #include "record/host.h"
 #include "record/run_folder.h"
@@ -31,10 +32,13 @@ bool is_set(const char* variable, const char* value) {
 void append_to_variable_file(const char* variable, const std::string& text) {
   const char* path = std::getenv(variable);
   if (!path || !*path) return;
-  std::ofstream file(path, std::ios::app | std::ios::binary);
+  std::error_code absent;
+  const bool waits = fs::is_fifo(path, absent);  // for ever, where nobody reads it
+  std::ofstream file;
+  if (!waits) file.open(path, std::ios::app | std::ios::binary);
   file << text;
   file.flush();
-  if (!file) fail(ExitCode::io, "cannot write {}, which {} names", path, variable);
+  if (waits || !file) fail(ExitCode::io, "cannot write {}, which {} names", path, variable);
 }
 
 CheckResult checked(const CheckArguments& arguments, const Record& record, const fs::path& baseline) {
@@ -43,7 +47,7 @@ CheckResult checked(const CheckArguments& arguments, const Record& record, const
   for (const std::string& rule : arguments.policy) options.rules.push_back(parse_policy_rule(rule));
   if (baseline.empty() || !fs::exists(baseline))
     return without_baseline(arguments.run, baseline.empty() ? "FILE" : shown_path(baseline));
-  return check_run(record, parse_baseline(read_file(baseline), shown_path(baseline)), options);
+  return check_run(record, parse_baseline(read_file_up_to(baseline, kMaxJsonFile), shown_path(baseline)), options);
 }
 
 void write_check_files(const CheckResult& result, const fs::path& folder) {

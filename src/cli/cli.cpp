@@ -5,6 +5,7 @@
 
 #include "config/load.h"
 #include "core/log.h"
+#include "core/process.h"
 #include "record/host.h"
 
 namespace headprune {
@@ -15,6 +16,18 @@ std::string version_text() {
   const ToolInfo tool = tool_info();
   return fmt::format("headprune {} (git {}{}), LibTorch {}", tool.version, tool.git, tool.dirty ? ", modified" : "",
                      HEADPRUNE_TORCH_VERSION);
+}
+
+/// A script whose variable is not set: none of our files or folders has an empty name. A prompt may be empty, and the
+/// word that a shell asks about (the command without a group, which is not for people).
+void refuse_empty_values(const CLI::App& command) {
+  if (command.get_group().empty()) return;
+  for (const CLI::Option* option : command.get_options()) {
+    const std::vector<std::string>& given = option->results();
+    if (option->get_name() == "--prompt" || std::find(given.begin(), given.end(), "") == given.end()) continue;
+    fail(ExitCode::usage, "{} is given an empty text: write a value", option->get_name());
+  }
+  for (const CLI::App* chosen : command.get_subcommands()) refuse_empty_values(*chosen);
 }
 
 /// Forms of other tools' command lines that are answered with ours.
@@ -54,7 +67,7 @@ std::vector<std::string> ExperimentArguments::overrides() const {
 void print_result(const std::string& text) {
   std::fwrite(text.data(), 1, text.size(), stdout);
   if (text.empty() || text.back() != '\n') std::fputc('\n', stdout);
-  if (std::fflush(stdout) != 0) fail(ExitCode::io, "cannot write to stdout: is the disk or the pipe's reader gone?");
+  require_output_written();
 }
 
 std::vector<std::string> verbs_of(const CLI::App& command) {
@@ -108,6 +121,7 @@ ExitCode run_command_line(int argc, char** argv, const std::vector<AddCommand>& 
     }
     fail(ExitCode::usage, "{} (see headprune --help)", error.what());
   }
+  refuse_empty_values(app);
   set_log_level(line.common.quiet ? LogLevel::error : parse_log_level(line.common.log_level));
   return line.chosen();
 }

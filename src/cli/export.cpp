@@ -5,6 +5,7 @@
 
 #include "cli/cli.h"
 #include "core/files.h"
+#include "core/stop.h"
 #include "model/export_form.h"
 #include "report/page/report.h"
 #include "report/tables/method_pairs.h"
@@ -33,8 +34,15 @@ std::map<std::string, std::string> exported_files(const ExportArguments& argumen
 ExitCode export_numbers(const ExportArguments& arguments) {
   if (fs::exists(arguments.to)) fail(ExitCode::usage, "{} exists already: name a new folder with --to", arguments.to);
   const std::map<std::string, std::string> files = exported_files(arguments);
-  FolderWriter folder(arguments.to);
-  for (const auto& [name, bytes] : files) folder.write(name, bytes);
+  fs::path to = fs::absolute(arguments.to);
+  if (!to.has_filename()) to = to.parent_path();
+  make_folders(to.parent_path());
+  FolderWriter folder(to);
+  for (const auto& [name, bytes] : files) {
+    check_stop();
+    folder.write(name, bytes);
+  }
+  check_stop();
   folder.commit();
   print_result(arguments.to);
   return ExitCode::ok;
@@ -74,6 +82,8 @@ void add_export(CommandLine& line, ExportModel export_model) {
         fail(ExitCode::usage, "MLflow is filled through its own client: scripts/export-mlflow {} --tracking-uri URI",
              arguments.run);
       if (arguments.to.empty()) fail(ExitCode::usage, "where to? name a folder that does not exist yet with --to");
+      // So that what is half written is removed.
+      install_signal_handlers({"INT", "TERM", "HUP"});
       if (arguments.format == "hf") return export_model(line, arguments);
       if (!arguments.point.empty() || !arguments.form.empty())
         fail(ExitCode::usage, "--point and --form belong to the format hf, not to {}", arguments.format);

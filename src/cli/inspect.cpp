@@ -3,8 +3,10 @@
 
 #include "cli/cli.h"
 #include "core/files.h"
+#include "core/open_file.h"
 #include "core/safetensors.h"
 #include "core/text.h"
+#include "data/json_place.h"
 #include "model/folder.h"
 #include "record/journal.h"
 #include "record/run_folder.h"
@@ -46,15 +48,23 @@ std::string inspect_folder(const fs::path& path) {
 }
 
 /// What a JSON file is, by its keys.
-std::string inspect_json(const fs::path& path, const std::string& bytes) {
-  const Json json = parse_json(bytes, path.string());
-  if (json.contains("pruning") && json.contains("results"))
-    return fmt::format("results file: state {}, {} curves, {} sensitivity entries\n", json.value("state", "unknown"),
-                       json["pruning"]["curves"].size(), json["pruning"]["sensitivity"].size());
-  if (json.contains("fingerprint") && json.contains("config_files"))
-    return fmt::format("context of a run: {}, created {}\n", json.value("name", ""), json.value("created", ""));
-  if (json.contains("heartbeat")) return fmt::format("status of a run: {}\n", json.value("state", "unknown"));
-  if (json.contains("files") && json.contains("schema_version")) {
+std::string inspect_json(const fs::path& path) {
+  const Json json = read_json(path);
+  const JsonPlace file(json, path.string());
+  const Json& object = file.object();
+  if (object.contains("pruning") && object.contains("results")) {
+    const std::string& state = file.at("state").text();
+    const Json& curves = file.at("pruning").at("curves").array();
+    const Json& sensitivity = file.at("pruning").at("sensitivity").array();
+    return fmt::format("results file: state {}, {} curves, {} sensitivity entries\n", state, curves.size(),
+                       sensitivity.size());
+  }
+  if (object.contains("fingerprint") && object.contains("config_files")) {
+    const std::string& name = file.at("name").text();
+    return fmt::format("context of a run: {}, created {}\n", name, file.at("created").text());
+  }
+  if (object.contains("heartbeat")) return fmt::format("status of a run: {}\n", file.at("state").text());
+  if (object.contains("files") && object.contains("schema_version")) {
     const std::string wrong = verify_manifest(path.parent_path());
     if (!wrong.empty()) fail(ExitCode::run_failed, "{}: {}", path.string(), wrong);
     return fmt::format("manifest of {} files; every size and digest holds\n", json["files"].size());
@@ -66,11 +76,12 @@ std::string inspect_path(const fs::path& path) {
   if (!fs::exists(path)) fail(ExitCode::usage, "{} does not exist", path.string());
   if (fs::is_directory(path)) return inspect_folder(path);
   if (path.extension() == ".safetensors") return inspect_safetensors(path);
-  const std::string bytes = read_file(path);
-  if (bytes.rfind("{\"v\":", 0) == 0 && path.filename() == kJournal) return inspect_journal(path);
-  // A safetensors file under another name: eight bytes of length, then the header.
-  if (bytes.size() > 8 && bytes[8] == '{') return inspect_safetensors(path);
-  if (!bytes.empty() && bytes.front() == '{') return inspect_json(path, bytes);
+  const std::string start = read_start(path, 9);
+  if (start.starts_with("{\"v\":") && path.filename() == kJournal) return inspect_journal(path);
+  // A safetensors file under another name: eight bytes of length, which is not as large as text would make it, then the
+  // header.
+  if (start.size() == 9 && start[8] == '{' && start[7] == '\0') return inspect_safetensors(path);
+  if (start.starts_with('{')) return inspect_json(path);
   fail(ExitCode::run_failed,
        "{} is of no kind that headprune knows (safetensors, model folder, run folder, journal.jsonl, results.json, "
        "run.json, status.json, manifest.json)",

@@ -7,13 +7,14 @@
 #include <cstring>
 
 #include "core/files.h"
+#include "core/open_file.h"
 #include "record/run_folder.h"
 
 namespace headprune {
 
 fs::path default_baseline(const fs::path& run_folder) {
   try {
-    const YAML::Node check = YAML::Load(read_file(run_folder / kConfig))["check"];
+    const YAML::Node check = YAML::Load(read_file_up_to(run_folder / kConfig, kMaxJsonFile))["check"];
     if (check && check["baseline"] && check["baseline"].IsScalar()) return check["baseline"].Scalar();
   } catch (const YAML::Exception&) {
     // A config.yaml that cannot be read says nothing about baselines; other commands complain about it.
@@ -23,7 +24,6 @@ fs::path default_baseline(const fs::path& run_folder) {
   if (context.config_files.empty()) return {};
   // The experiment file comes first, before what it extends.
   const Json& experiment = context.config_files.front();
-  if (!experiment.is_object() || !experiment.contains("path")) return {};
   return fs::path(experiment["path"].get<std::string>()).parent_path() / "expected.json";
 }
 

@@ -11,10 +11,12 @@ namespace fs = std::filesystem;
 namespace {
 
 std::string path_problem(const fs::path& path, PathRule rule) {
-  std::error_code ignored;
-  const fs::file_status status = fs::status(path, ignored);
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
   if (rule == PathRule::none) return "";
-  if (!fs::exists(status)) return "'" + path.string() + "' does not exist";
+  if (status.type() == fs::file_type::not_found) return "'" + path.string() + "' does not exist";
+  if (status.type() == fs::file_type::none) return "'" + path.string() + "' cannot be looked at: " + error.message();
+  if (fs::is_other(status)) return "'" + path.string() + "' is neither a regular file nor a folder";
   if (rule == PathRule::file && fs::is_directory(status)) return "'" + path.string() + "' is a folder, not a file";
   if (rule == PathRule::folder && !fs::is_directory(status)) return "'" + path.string() + "' is not a folder";
   return "";

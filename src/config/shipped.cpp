@@ -34,7 +34,9 @@ fs::path shipped_file(const std::string& name) {
     fail(ExitCode::usage, "'{}' names no file: write {}configs/... or {}experiments/...", name, kShipped, kShipped);
   for (const fs::path& place : places()) {
     std::error_code ignored;
-    if (fs::exists(place / inner, ignored)) return fs::canonical(place / inner);
+    if (!fs::exists(place / inner, ignored)) continue;
+    const fs::path file = fs::canonical(place / inner, ignored);
+    if (!ignored) return file;
   }
   const std::string near = suggestion(name, shipped_names(), "");
   fail(ExitCode::usage, "'{}' does not come with this headprune; looked in {}{}", name, places_text(),

@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
+#include <limits>
 #include <set>
 #include <stdexcept>
 #include <system_error>
@@ -16,6 +17,8 @@
 
 #include "core/error.h"
 #include "core/hash.h"
+#include "core/leftovers.h"
+#include "core/open_file.h"
 #include "core/text.h"
 
 namespace headprune {
@@ -33,6 +36,9 @@ std::string reason_text(int error) { return std::generic_category().message(erro
         return "; the disk quota is used up: free some space and run the same command again";
       case EFBIG:
         return "; the file size limit is too low: raise it (ulimit -f) and run the same command again";
+      case EMFILE:
+      case ENFILE:
+        return "; raise the number of open files (ulimit -n) and run the same command again";
       default:
         return "";
     }
@@ -115,6 +121,27 @@ using detail::NewFile;
 
 fs::path folder_of(const fs::path& path) { return path.has_parent_path() ? path.parent_path() : fs::path("."); }
 
+/// Where a write to `path` ends, links followed, also those that lead to nothing yet. What is there must be of the type
+/// that is written: a device, a FIFO or a socket is not ours to replace.
+fs::path write_target(const fs::path& path, mode_t type) {
+  constexpr int kMostLinks = 40;  // Linux's own
+  fs::path target = path;
+  for (int links = 0; links <= kMostLinks; ++links) {
+    struct stat status = {};
+    if (::lstat(target.c_str(), &status) != 0) return target;  // absent, or the write says why it cannot be looked at
+    if (!S_ISLNK(status.st_mode)) {
+      if ((status.st_mode & S_IFMT) == type) return target;
+      fail(ExitCode::usage, "cannot write {}: {} is there, and only {} is replaced; name another path", path.string(),
+           file_kind(status.st_mode), file_kind(type));
+    }
+    std::error_code error;
+    const fs::path next = fs::read_symlink(target, error);
+    if (error) fail(ExitCode::usage, "cannot write {}: {}", path.string(), error.message());
+    target = next.is_absolute() ? next : folder_of(target) / next;
+  }
+  fail(ExitCode::usage, "cannot write {}: {}", path.string(), reason_text(ELOOP));
+}
+
 /// A name that no other file has: the process id keeps processes apart, the counter writes of one process.
 fs::path temporary_name(const fs::path& path) {
   static std::atomic<uint64_t> counter{0};
@@ -123,6 +150,7 @@ fs::path temporary_name(const fs::path& path) {
 
 /// A name that no file has. A crashed process with this process id may have left some.
 fs::path free_temporary_name(const fs::path& path) {
+  remove_abandoned_files(folder_of(path));
   fs::path temporary = temporary_name(path);
   while (fs::exists(fs::symlink_status(temporary))) temporary = temporary_name(path);
   return temporary;
@@ -149,38 +177,16 @@ bool is_inner_path(const std::string& name) {
 
 constexpr const char* kManifest = "manifest.json";
 constexpr const char* kAside = ".tmp-old-";
+constexpr const char* kBeside = ".tmp-";
 
 }  // namespace
 
 fs::path program_folder() { return fs::read_symlink("/proc/self/exe").parent_path(); }
 
-std::string read_file(const fs::path& path) {
-  const auto refuse = [&path](int error) {
-    fail(ExitCode::usage, "cannot read {}: {}", path.string(), reason_text(error));
-  };
-  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0) refuse(errno);
-  std::string bytes;
-  struct stat status = {};
-  if (::fstat(file, &status) == 0 && status.st_size > 0) bytes.reserve(static_cast<size_t>(status.st_size) + 1);
-  int error = 0;
-  for (size_t step = size_t{1} << 20;;) {
-    const size_t have = bytes.size();
-    bytes.resize(have + step);
-    const ssize_t count = ::read(file, bytes.data() + have, step);
-    bytes.resize(have + (count > 0 ? static_cast<size_t>(count) : 0));
-    if (count == 0) break;
-    if (count < 0 && errno != EINTR) {
-      error = errno;
-      break;
-    }
-  }
-  ::close(file);
-  if (error != 0) refuse(error);
-  return bytes;
-}
+std::string read_file(const fs::path& path) { return read_file_up_to(path, std::numeric_limits<uint64_t>::max()); }
 
-void write_file(const fs::path& path, std::string_view bytes, Sync sync) {
+void write_file(const fs::path& to, std::string_view bytes, Sync sync) {
+  const fs::path path = write_target(to, S_IFREG);
   const fs::path temporary = free_temporary_name(path);
   NewFile file(temporary);
   if (file.error() == 0) file.fill(bytes, sync);
@@ -192,7 +198,7 @@ void write_file(const fs::path& path, std::string_view bytes, Sync sync) {
 
 struct FileBatch::Pending {
   Pending(const fs::path& to, size_t size)
-      : path(to), temporary(free_temporary_name(to)), file(temporary), bytes(size) {}
+      : path(write_target(to, S_IFREG)), temporary(free_temporary_name(path)), file(temporary), bytes(size) {}
   fs::path path, temporary;
   detail::NewFile file;
   size_t bytes;
@@ -224,8 +230,16 @@ void FileBatch::commit() {
   for (const fs::path& folder : folders) sync_folder(folder);
 }
 
+void make_folder(const fs::path& path) {
+  if (::mkdir(path.c_str(), 0777) != 0 && !(errno == EEXIST && fs::is_directory(path)))
+    fail(ExitCode::io, "cannot make the folder {}: {}", path.string(), reason_text(errno));
+}
+
 void make_folders(const fs::path& path) {
   std::error_code error;
+  if (const fs::file_status there = fs::status(path, error); fs::exists(there) && !fs::is_directory(there))
+    fail(ExitCode::usage, "cannot make the folder {}: something else than a folder is there; name another",
+         path.string());
   fs::create_directories(path, error);
   if (error) fail(ExitCode::io, "cannot make the folder {}: {}", path.string(), error.message());
 }
@@ -255,11 +269,13 @@ uint64_t bytes_free(const fs::path& path) {
 
 FolderWriter::FolderWriter(fs::path target) : target_(std::move(target)) {
   if (!target_.has_filename()) target_ = target_.parent_path();  // "model/" means "model"
+  target_ = write_target(target_, S_IFDIR);
+  remove_abandoned_folders(target_);
   temporary_ = target_;
-  temporary_ += fmt::format(".tmp-{}", ::getpid());
+  temporary_ += fmt::format("{}{}", kBeside, ::getpid());
   std::error_code ignored;
   fs::remove_all(temporary_, ignored);
-  make_folders(temporary_);
+  make_folder(temporary_);
 }
 
 FolderWriter::~FolderWriter() {
@@ -301,8 +317,9 @@ std::string FolderWriter::commit() {
 }
 
 bool is_manifest(const fs::path& folder) {
-  if (!fs::exists(folder / kManifest)) return false;
-  const Json manifest = Json::parse(read_file(folder / kManifest), nullptr, /*allow_exceptions=*/false);
+  if (!fs::is_regular_file(folder / kManifest)) return false;
+  const Json manifest =
+      Json::parse(read_file_up_to(folder / kManifest, kMaxJsonFile), nullptr, /*allow_exceptions=*/false);
   if (!manifest.is_object() || !manifest.contains("schema_version") || !manifest.contains("files")) return false;
   const Json& files = manifest["files"];
   return files.is_array() && std::all_of(files.begin(), files.end(), [](const Json& file) {
@@ -311,24 +328,29 @@ bool is_manifest(const fs::path& folder) {
 }
 
 std::string verify_manifest(const fs::path& folder) {
+  const std::string where = (folder / kManifest).string();
   try {
-    const Json manifest = parse_json(read_file(folder / kManifest), (folder / kManifest).string());
-    if (manifest.at("schema_version") != 1)
-      return fmt::format("{} is of a newer version", (folder / kManifest).string());
-    for (const auto& entry : manifest.at("files")) {
-      const std::string name = entry.at("name");
-      if (!is_inner_path(name)) return fmt::format("{} names \"{}\"", (folder / kManifest).string(), name);
+    const Json manifest = read_json(folder / kManifest);
+    if (!manifest.is_object() || !manifest.contains("schema_version") || !manifest.contains("files") ||
+        !manifest["files"].is_array())
+      return fmt::format("{} is not a manifest", where);
+    if (manifest["schema_version"] != 1) return fmt::format("{} is of a newer version", where);
+    for (const Json& entry : manifest["files"]) {
+      const auto has = [&](const char* key, auto is) { return entry.contains(key) && (entry[key].*is)(); };
+      if (!entry.is_object() || !has("name", &Json::is_string) || !has("bytes", &Json::is_number_unsigned) ||
+          !has("sha256", &Json::is_string))
+        return fmt::format("{} is not a manifest: a file in it has no name, bytes and sha256", where);
+      const std::string name = entry["name"];
+      if (!is_inner_path(name)) return fmt::format("{} names \"{}\"", where, name);
       const fs::path path = folder / name;
       std::error_code error;
-      const uint64_t bytes = fs::file_size(path, error), expected = entry.at("bytes");
+      const uint64_t bytes = fs::file_size(path, error), expected = entry["bytes"];
       if (error) return fmt::format("{}: {}", path.string(), error.message());
       if (bytes != expected) return fmt::format("{} has {} bytes instead of {}", path.string(), bytes, expected);
-      if (sha256_file(path) != entry.at("sha256")) return fmt::format("{} has changed: wrong SHA-256", path.string());
+      if (sha256_file(path) != entry["sha256"]) return fmt::format("{} has changed: wrong SHA-256", path.string());
     }
   } catch (const Error& error) {
     return error.what();
-  } catch (const Json::exception&) {
-    return fmt::format("{} is not a manifest", (folder / kManifest).string());
   }
   return "";
 }

@@ -18,12 +18,16 @@ namespace fs = std::filesystem;
 /// The folder of the running executable, links resolved.
 fs::path program_folder();
 
-/// The whole file. Throws Error(usage) naming the path and the reason when it is missing or cannot be read.
+/// The whole file. Throws Error(usage) naming the path and the reason when it is missing, cannot be read or is no
+/// regular file, Error(run_failed) when it is larger than the memory that is free. core/open_file.h has readers with
+/// limits for each kind.
 std::string read_file(const fs::path& path);
 
 /// Whether a whole file is synced to the disk before its rename. A heartbeat need not be.
 enum class Sync { yes, no };
-/// Replaces `path` atomically. Throws Error(io) with the path, the bytes needed and the bytes free; the old file stays.
+/// Replaces `path` atomically; a link stays one, and the file that it names is replaced or made. Throws Error(usage)
+/// where something else than a regular file is there, Error(io) with the path, the bytes needed and the bytes free; the
+/// old file stays.
 void write_file(const fs::path& path, std::string_view bytes, Sync sync = Sync::yes);
 
 /// Whole files that are replaced together: the disk is waited for once, not once for each. write() throws as
@@ -43,7 +47,10 @@ class FileBatch {
   std::vector<std::unique_ptr<Pending>> pending_;
 };
 
-/// mkdir -p; Error(io) on failure.
+/// One folder, whose parent must be there; nothing where it is there already. Error(io) on failure. A run folder that
+/// was deleted under the program is not to come back half.
+void make_folder(const fs::path& path);
+/// mkdir -p; Error(usage) where something else is there, Error(io) on failure.
 void make_folders(const fs::path& path);
 /// fsync of a folder, so that renames in it last. Throws Error(io).
 void sync_folder(const fs::path& path);
@@ -51,7 +58,9 @@ void sync_folder(const fs::path& path);
 uint64_t bytes_free(const fs::path& path);
 
 /// A folder that appears whole or not at all: files go to NAME.tmp-PID/, commit() writes manifest.json, syncs and
-/// renames; an existing folder of that name is replaced. Not committed: the temporary is removed.
+/// renames; an existing folder of that name, or that a link of that name leads to, is replaced, but nothing else than a
+/// folder. Its parent must be there. Not committed: the temporary is removed; what a writer that was killed left of it
+/// is removed by the next one.
 class FolderWriter {
  public:
   explicit FolderWriter(fs::path target);

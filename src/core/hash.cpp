@@ -1,17 +1,13 @@
 #include "core/hash.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <openssl/evp.h>
-#include <unistd.h>
 
 #include <array>
-#include <cerrno>
 #include <stdexcept>
-#include <system_error>
 #include <vector>
 
-#include "core/error.h"
+#include "core/open_file.h"
 
 namespace headprune {
 namespace {
@@ -63,22 +59,15 @@ std::string sha256(std::string_view bytes) {
 }
 
 std::string sha256_file(const std::filesystem::path& path) {
-  const auto refuse = [&path](int error) {
-    fail(ExitCode::usage, "cannot read {}: {}", path.string(), std::generic_category().message(error));
-  };
-  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0) refuse(errno);
+  const OpenFile file(path);
   Sha256 hash;
   std::vector<char> buffer(size_t{1} << 20);
-  ssize_t count = 0;
-  do {
-    count = ::read(file, buffer.data(), buffer.size());
-    if (count > 0) hash.update({buffer.data(), static_cast<size_t>(count)});
-  } while (count > 0 || (count < 0 && errno == EINTR));
-  const int error = count < 0 ? errno : 0;
-  ::close(file);
-  if (error != 0) refuse(error);
-  return hash.hex();
+  for (uint64_t at = 0;;) {
+    const size_t count = file.read(buffer.data(), buffer.size(), at);
+    hash.update({buffer.data(), count});
+    at += count;
+    if (count < buffer.size()) return hash.hex();
+  }
 }
 
 uint32_t crc32c(std::string_view bytes) {

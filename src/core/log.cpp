@@ -64,6 +64,12 @@ class Log {
     const std::lock_guard lock(mutex_);
     file_.reset();
     if (path.empty()) return;
+    std::error_code absent;
+    const auto there = std::filesystem::status(path, absent);
+    if (std::filesystem::exists(there) && !std::filesystem::is_regular_file(there)) {
+      terminal_.warn("no log lines go to {}, which is no regular file", path.string());
+      return;
+    }
     try {
       file_ = std::make_unique<spdlog::logger>("file", std::make_shared<spdlog::sinks::basic_file_sink_mt>(path));
       file_->set_formatter(

@@ -1,20 +1,15 @@
 #include "core/safetensors.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <bit>
-#include <cerrno>
 #include <optional>
 #include <set>
 #include <stdexcept>
-#include <system_error>
 #include <tuple>
 #include <utility>
 
 #include "core/json.h"
+#include "core/open_file.h"
 #include "core/text.h"
 
 static_assert(std::endian::native == std::endian::little,
@@ -180,53 +175,23 @@ class HeaderParser {
   const std::string& where_;
 };
 
-/// A file read in pieces by pread: a mapping would raise SIGBUS if the file were cut meanwhile.
-class InputFile {
- public:
-  explicit InputFile(const std::filesystem::path& path)
-      : name_(path.string()), file_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
-    struct stat status = {};
-    if (file_ < 0 || ::fstat(file_, &status) != 0) refuse(errno);
-    size_ = static_cast<uint64_t>(status.st_size);
-  }
-  ~InputFile() {
-    if (file_ >= 0) ::close(file_);
-  }
-  InputFile(const InputFile&) = delete;
-  InputFile& operator=(const InputFile&) = delete;
+/// In pieces by pread: a mapping would raise SIGBUS if the file were cut meanwhile.
+void read_piece(const OpenFile& file, uint64_t offset, uint64_t count, char* to) {
+  if (file.read(to, count, offset) < count)
+    HeaderParser(file.name()).refuse("metadata_incomplete_buffer", "the file was cut while it was read");
+}
 
-  const std::string& name() const { return name_; }
-  uint64_t size() const { return size_; }
+std::string read_piece(const OpenFile& file, uint64_t offset, uint64_t count) {
+  std::string bytes(count, '\0');
+  read_piece(file, offset, count, bytes.data());
+  return bytes;
+}
 
-  std::string read(uint64_t offset, uint64_t count) const {
-    std::string bytes(count, '\0');
-    read(offset, count, bytes.data());
-    return bytes;
-  }
-  void read(uint64_t offset, uint64_t count, char* to) const {
-    for (size_t have = 0; have < count;) {
-      const ssize_t got = ::pread(file_, to + have, count - have, static_cast<off_t>(offset + have));
-      if (got < 0 && errno != EINTR) refuse(errno);
-      if (got == 0) HeaderParser(name_).refuse("metadata_incomplete_buffer", "the file was cut while it was read");
-      have += got > 0 ? static_cast<size_t>(got) : 0;
-    }
-  }
-
- private:
-  [[noreturn]] void refuse(int error) const {
-    fail(ExitCode::usage, "cannot read {}: {}", name_, std::generic_category().message(error));
-  }
-
-  std::string name_;
-  int file_;
-  uint64_t size_ = 0;
-};
-
-SafetensorsHeader read_header(const InputFile& file) {
+SafetensorsHeader read_header(const OpenFile& file) {
   const HeaderParser parser(file.name());
-  const std::string start = file.read(0, std::min(kLengthBytes, file.size()));
+  const std::string start = read_piece(file, 0, std::min(kLengthBytes, file.size()));
   const uint64_t length = parser.header_length(start, file.size());
-  return parser.parse(file.read(kLengthBytes, length), file.size());
+  return parser.parse(read_piece(file, kLengthBytes, length), file.size());
 }
 
 void require_writable(const std::vector<TensorBytes>& tensors) {
@@ -253,13 +218,13 @@ SafetensorsHeader parse_safetensors(std::string_view file, const std::string& wh
   return parser.parse(file.substr(kLengthBytes, length), file.size());
 }
 
-SafetensorsHeader read_safetensors_header(const std::filesystem::path& path) { return read_header(InputFile(path)); }
+SafetensorsHeader read_safetensors_header(const std::filesystem::path& path) { return read_header(OpenFile(path)); }
 
 void read_safetensors(const std::filesystem::path& path, const std::function<char*(const TensorInfo&)>& place) {
-  const InputFile file(path);
+  const OpenFile file(path);
   const SafetensorsHeader header = read_header(file);
   for (const TensorInfo& info : header.tensors)
-    if (char* const to = place(info)) file.read(header.data_start + info.begin, info.end - info.begin, to);
+    if (char* const to = place(info)) read_piece(file, header.data_start + info.begin, info.end - info.begin, to);
 }
 
 std::vector<TensorBytes> read_safetensors(const std::filesystem::path& path) {

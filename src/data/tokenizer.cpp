@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/error.h"
+#include "core/open_file.h"
 #include "data/tokenizer_files.h"
 #include "data/tokenizer_readers.h"
 #include "data/vocabulary.h"
@@ -62,8 +63,7 @@ std::shared_ptr<const Tokenizer> read_tokenizer(const std::filesystem::path& fol
   if (fs::exists(folder / kSourceModel) || fs::exists(folder / kTargetModel))
     return TranslationTokenizer::from_files(TokenizerFiles(folder));
   if (const auto path = folder / kVocabulary; fs::exists(path))
-    return std::make_shared<const Vocabulary>(
-        Vocabulary::from_json(parse_json(read_file(path), path.string()), path.string()));
+    return std::make_shared<const Vocabulary>(Vocabulary::from_json(read_json(path), path.string()));
   TokenizerFiles files(folder);
   if (files.has("tokenizer.json") && !puts_aside_json(files)) return read_tokenizer_json(std::move(files));
   if (files.has("vocab.txt")) return read_vocab_txt(std::move(files));

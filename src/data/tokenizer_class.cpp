@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/open_file.h"
+
 namespace headprune {
 
 namespace {
@@ -88,7 +90,7 @@ NamedClass named_class(const TokenizerFiles& files, const JsonPlace& config) {
     return {without_fast(name), "tokenizer_class in " + files.path("tokenizer_config.json"), ""};
   const std::string path = files.path("config.json");
   if (!fs::is_regular_file(path)) return {};
-  const Json json = parse_json(read_file(path), path);
+  const Json json = read_json(path);
   const JsonPlace model(json, path);
   if (const std::string name = model.text("tokenizer_class", ""); !name.empty())
     return {without_fast(name), "tokenizer_class in " + path, ""};

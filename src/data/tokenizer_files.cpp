@@ -2,13 +2,14 @@
 
 #include <algorithm>
 
+#include "core/open_file.h"
 #include "core/text.h"
 
 namespace headprune {
 
 TokenizerFiles::TokenizerFiles(const std::filesystem::path& folder) : folder_(folder) {
   for (const char* name : kTokenizerFiles)
-    if (fs::exists(folder / name)) files_.emplace_back(name, read_file(folder / name));
+    if (fs::exists(folder / name)) files_.emplace_back(name, read_file_up_to(folder / name, kMaxJsonFile));
 }
 
 const std::string* TokenizerFiles::find(std::string_view name) const {

@@ -1,6 +1,7 @@
 #include "data/translation_tokenizer.h"
 
 #include "core/error.h"
+#include "core/open_file.h"
 #include "data/tokenizer_readers.h"
 
 namespace headprune {
@@ -76,7 +77,8 @@ std::shared_ptr<const TranslationTokenizer> TranslationTokenizer::learn(const st
 
 std::shared_ptr<const TranslationTokenizer> TranslationTokenizer::from_models(const std::filesystem::path& source,
                                                                               const std::filesystem::path& target) {
-  TokenizerFiles files(source.parent_path(), {{kSourceModel, read_file(source)}, {kTargetModel, read_file(target)}});
+  TokenizerFiles files(source.parent_path(), {{kSourceModel, read_file_up_to(source, kMaxJsonFile)},
+                                              {kTargetModel, read_file_up_to(target, kMaxJsonFile)}});
   return with_library_ids(std::move(files), source.string(), target.string());
 }
 

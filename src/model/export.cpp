@@ -5,8 +5,10 @@
 #include <numeric>
 
 #include "core/error.h"
+#include "core/open_file.h"
 #include "core/random.h"
 #include "core/safetensors.h"
+#include "core/stop.h"
 #include "core/text.h"
 #include "data/translation_tokenizer.h"
 #include "model/checkpoint.h"
@@ -132,9 +134,7 @@ bool is_changed(const ModelFolder& folder, const std::string& key) {
          (folder.origin && folder.origin->layout->head_keys(folder.stored).contains(key));
 }
 
-Json config_of(const fs::path& folder) {
-  return parse_json(read_file(folder / "config.json"), (folder / "config.json").string());
-}
+Json config_of(const fs::path& folder) { return read_json(folder / "config.json"); }
 
 /// config.json of the model: what an export states of heads, beside what the intact model has, and the keys of the
 /// source that mean nothing here.
@@ -231,13 +231,16 @@ ExportResult export_model(const ExportRequest& request) {
   for (const auto& [key, value] : request.metadata) metadata[key] = value;
   make_folders(fs::absolute(request.target).parent_path());
   FolderWriter writer(request.target);
+  check_stop();
   writer.write("config.json", dump_json_file(config_of(folder, plan, *pruned)));
   writer.write("model.safetensors", tensors_file(pruned->tensors(), metadata));
+  check_stop();
   const std::vector<std::string> left_out = copy_other_files(request.model, writer);
 
   const ModelFolder written = read_model_folder(writer.temporary());
   ExportResult result;
   const auto compare = [&](TransformerModel& model) {
+    check_stop();
     result.max_abs_diff = std::max(result.max_abs_diff, difference(expected, model.forward(batch).values, batch));
     if (result.max_abs_diff <= kTolerance) return;
     // Sums in another order may be all that differs in a deep model.
@@ -254,6 +257,7 @@ ExportResult export_model(const ExportRequest& request) {
   result.texts =
       check_texts(request, {.source = *source, .gates = probe.gates, .written = *reloaded, .tolerance = kTolerance},
                   examples, writer.temporary());
+  check_stop();
   writer.commit();
   result.heads = static_cast<int64_t>(all_heads(reloaded->blocks()).size());
   result.intact_heads = static_cast<int64_t>(all_heads(transformer_blocks(folder.config)).size());

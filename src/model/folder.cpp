@@ -6,6 +6,7 @@
 #include "core/error.h"
 #include "core/files.h"
 #include "core/log.h"
+#include "core/open_file.h"
 #include "core/safetensors.h"
 #include "core/text.h"
 #include "model/attention.h"
@@ -158,7 +159,7 @@ ModelFolder read_model_folder(const fs::path& path, const std::string& type) {
   // First: a folder of another tool's format has a config.json of its own kind too.
   require_weights(path);
   const std::string where = (path / "config.json").string();
-  Json json = parse_json(read_file(path / "config.json"), where);
+  Json json = read_json(path / "config.json");
   if (json.is_object() && model_type_of(json).empty() && !type.empty())
     json["model_type"] = find_layout(type) ? type : "headprune_" + type;
   refuse_quantised(json, where);

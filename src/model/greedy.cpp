@@ -6,6 +6,7 @@
 
 #include "core/error.h"
 #include "core/files.h"
+#include "core/open_file.h"
 #include "core/stop.h"
 
 namespace headprune {
@@ -13,7 +14,7 @@ namespace {
 
 Json read_object(const std::filesystem::path& file) {
   if (!std::filesystem::exists(file)) return Json::object();
-  Json json = parse_json(read_file(file), file.string());
+  Json json = read_json(file);
   if (!json.is_object()) fail(ExitCode::run_failed, "{}: expected one JSON object", file.string());
   return json;
 }

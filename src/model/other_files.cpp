@@ -18,11 +18,13 @@ bool is_skipped_folder(const fs::path& path) {
 
 std::vector<std::string> copy_other_files(const fs::path& from, FolderWriter& to, std::optional<uint64_t> at_most) {
   std::vector<std::string> names, left_out;
-  for (auto at = fs::recursive_directory_iterator(from); at != fs::recursive_directory_iterator(); ++at) {
+  std::error_code error;
+  for (fs::recursive_directory_iterator at(from, error), end; !error && at != end; at.increment(error)) {
     if (at->is_directory() && is_skipped_folder(at->path())) at.disable_recursion_pending();
     if (!at->is_regular_file() || at->path().filename().string().starts_with('.')) continue;
     names.push_back(at->path().lexically_relative(from).string());
   }
+  if (error) fail(ExitCode::usage, "cannot list the files below {}: {}", from.string(), error.message());
   std::sort(names.begin(), names.end());
   for (const std::string& name : names) {
     if (fs::exists(to.temporary() / name)) continue;

@@ -5,6 +5,7 @@
 
 #include "core/error.h"
 #include "core/files.h"
+#include "core/open_file.h"
 #include "model/checkpoint.h"
 
 namespace headprune {
@@ -15,7 +16,7 @@ using Shards = std::map<std::string, std::set<std::string>>;
 
 Shards read_index(const fs::path& folder) {
   const std::string where = (folder / kIndex).string();
-  const Json json = parse_json(read_file(folder / kIndex), where);
+  const Json json = read_json(folder / kIndex);
   if (!json.is_object() || !json.contains("weight_map") || !json["weight_map"].is_object() ||
       json["weight_map"].empty())
     fail(ExitCode::run_failed, "{}: no weight_map of tensors and files; the file is damaged", where);

@@ -8,6 +8,7 @@
 #include "core/error.h"
 #include "core/files.h"
 #include "core/json.h"
+#include "core/open_file.h"
 #include "core/text.h"
 
 namespace headprune {
@@ -73,7 +74,7 @@ class Reader {
 
   // The helpers of core call malformed content a failed run; here nothing has started yet.
   Json parse() const {
-    const std::string text = read_file(path_);
+    const std::string text = read_file_up_to(path_, kMaxJsonFile);
     try {
       return parse_json(text, path_);
     } catch (const Error& error) {

@@ -17,12 +17,8 @@ Json numbers_json(const std::vector<double>& numbers) {
 
 std::vector<double> read_numbers(const Json& json, const char* key) {
   std::vector<double> numbers;
-  for (const Json& number : read_field<Json>(json, key)) numbers.push_back(read_measurement(number));
+  for (const Json& number : read_list(json, key)) numbers.push_back(read_measurement(number));
   return numbers;
-}
-
-BlockId read_block(const Json& json) {
-  return {parse_kind(read_field<std::string>(json, "kind")), read_field<int64_t>(json, "layer")};
 }
 
 }  // namespace
@@ -49,7 +45,7 @@ Json ShareFact::to_json() const {
 }
 
 ShareFact ShareFact::from_json(const Json& json) {
-  return {.value = read_measurement(read_field<Json>(json, "value")),
+  return {.value = read_measurement(read_member(json, "value")),
           .stderr_ = read_optional<double>(json, "stderr"),
           .baseline = read_optional<double>(json, "baseline"),
           .n = read_field<int64_t>(json, "n"),
@@ -103,10 +99,10 @@ Json AnalysisBlock::to_json() const {
 AnalysisBlock AnalysisBlock::from_json(const Json& json) {
   AnalysisBlock block;
   block.seed = read_field<int64_t>(json, "seed");
-  block.analysis = read_field<std::string>(json, "analysis");
+  block.analysis = read_label(json, "analysis");
   block.block = read_block(json);
-  block.heads = read_field<std::vector<int64_t>>(json, "heads");
-  for (const Json& column : read_field<Json>(json, "columns")) {
+  block.heads = read_heads(json, "heads");
+  for (const Json& column : read_list(json, "columns")) {
     block.columns.push_back(AnalysisColumn::from_json(column));
     const AnalysisColumn& read = block.columns.back();
     if (read.values.size() != block.heads.size() ||
@@ -128,7 +124,7 @@ Json RoleFact::to_json() const {
 }
 
 RoleFact RoleFact::from_json(const Json& json) {
-  RoleFact fact{.head = {read_block(json), read_field<int64_t>(json, "head")},
+  RoleFact fact{.head = {read_block(json), read_index(json, "head")},
                 .role = read_field<std::string>(json, "role"),
                 .detail = read_or<std::string>(json, "detail", ""),
                 .column = read_field<std::string>(json, "column")};
@@ -140,7 +136,7 @@ RoleFact RoleFact::from_json(const Json& json) {
 Json AnalysisTable::to_json() const { return {{"name", name}, {"header", header}, {"rows", rows}}; }
 
 AnalysisTable AnalysisTable::from_json(const Json& json) {
-  AnalysisTable table{.name = read_field<std::string>(json, "name"),
+  AnalysisTable table{.name = read_label(json, "name"),
                       .header = read_field<std::vector<std::string>>(json, "header"),
                       .rows = read_field<std::vector<std::vector<Json>>>(json, "rows")};
   for (const std::vector<Json>& row : table.rows)
@@ -167,12 +163,15 @@ Json AnalysisDone::to_json() const {
 AnalysisDone AnalysisDone::from_json(const Json& json) {
   AnalysisDone done;
   done.seed = read_field<int64_t>(json, "seed");
-  done.analysis = read_field<std::string>(json, "analysis");
-  for (const Json& role : read_field<Json>(json, "roles")) done.roles.push_back(RoleFact::from_json(role));
-  const Json strengths = read_or<Json>(json, "strengths", Json::object());
-  for (const auto& [role, column] : strengths.items()) done.strengths.push_back({role, column.get<std::string>()});
+  done.analysis = read_label(json, "analysis");
+  for (const Json& role : read_list(json, "roles")) done.roles.push_back(RoleFact::from_json(role));
+  if (json.contains("strengths")) {
+    const Json& strengths = read_object(json, "strengths");
+    for (const auto& [role, column] : strengths.items())
+      done.strengths.push_back({role, read_field<std::string>(strengths, role.c_str())});
+  }
   if (json.contains("tables"))
-    for (const Json& table : json["tables"]) done.tables.push_back(AnalysisTable::from_json(table));
+    for (const Json& table : read_list(json, "tables")) done.tables.push_back(AnalysisTable::from_json(table));
   done.notes = read_field<std::vector<std::string>>(json, "notes");
   done.examples = read_field<int64_t>(json, "examples");
   done.forward = read_field<int64_t>(json, "forward");

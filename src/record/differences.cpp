@@ -29,17 +29,19 @@ std::string leaf_text(const YAML::Node& node) {
   return "[" + join(items, ", ") + "]";
 }
 
-void flatten(const YAML::Node& node, const std::string& path, Flat& flat) {
+/// `left` counts down: aliases of aliases stand for more values than any memory holds.
+void flatten(const YAML::Node& node, const std::string& path, Flat& flat, int64_t& left) {
+  if (--left < 0) fail(ExitCode::run_failed, "a stored config.yaml has too many values");
   if (is_leaf(node)) {
     flat[path] = leaf_text(node);
     return;
   }
   const std::string prefix = path.empty() ? "" : path + ".";
   if (node.IsSequence()) {
-    for (size_t i = 0; i < node.size(); ++i) flatten(node[i], prefix + std::to_string(i), flat);
+    for (size_t i = 0; i < node.size(); ++i) flatten(node[i], prefix + std::to_string(i), flat, left);
     return;
   }
-  for (const auto& entry : node) flatten(entry.second, prefix + entry.first.Scalar(), flat);
+  for (const auto& entry : node) flatten(entry.second, prefix + entry.first.Scalar(), flat, left);
 }
 
 std::vector<std::string> flat_diff(const Flat& a, const Flat& b) {
@@ -72,7 +74,8 @@ Flat inputs_by_role(const Json& inputs) {
 std::map<std::string, std::string> flat_config(const std::string& yaml) {
   Flat flat;
   try {
-    flatten(YAML::Load(yaml), "", flat);
+    int64_t left = 100000;  // as in docs/formats.md section 3
+    flatten(YAML::Load(yaml), "", flat, left);
   } catch (const YAML::Exception& error) {
     fail(ExitCode::run_failed, "a stored config.yaml cannot be read: {}", error.what());
   }

@@ -2,10 +2,25 @@
 
 #include <cmath>
 #include <limits>
+#include <tuple>
+#include <utility>
 
 #include "record/json_fields.h"
 
 namespace headprune {
+namespace {
+
+/// Where a score is of a model that a sweep has pruned; both or none.
+std::pair<std::string, std::optional<int64_t>> read_sweep_step(const Json& json) {
+  std::pair<std::string, std::optional<int64_t>> found = {read_or<std::string>(json, "sweep", ""),
+                                                          read_optional<int64_t>(json, "step")};
+  require_label(found.first, "sweep");
+  if (found.first.empty() == found.second.has_value())
+    fail(ExitCode::run_failed, "of the fields 'sweep' and 'step' one is missing");
+  return found;
+}
+
+}  // namespace
 
 Json measurement_json(double value) {
   if (std::isfinite(value)) return value;
@@ -40,12 +55,12 @@ Json ScoreBlock::to_json() const {
 ScoreBlock ScoreBlock::from_json(const Json& json) {
   ScoreBlock block;
   block.seed = read_field<int64_t>(json, "seed");
-  block.method = read_field<std::string>(json, "method");
+  block.method = read_label(json, "method");
   block.draw = read_field<int64_t>(json, "draw");
-  block.block = {parse_kind(read_field<std::string>(json, "kind")), read_field<int64_t>(json, "layer")};
-  block.heads = read_field<std::vector<int64_t>>(json, "heads");
-  for (const Json& score : read_field<Json>(json, "scores")) block.scores.push_back(read_measurement(score));
-  for (const Json& error : read_field<Json>(json, "stderr")) {
+  block.block = read_block(json);
+  block.heads = read_heads(json, "heads");
+  for (const Json& score : read_list(json, "scores")) block.scores.push_back(read_measurement(score));
+  for (const Json& error : read_list(json, "stderr")) {
     block.stderrs.push_back(error.is_null() ? std::nullopt : std::optional(read_measurement(error)));
   }
   if (block.scores.size() != block.heads.size() ||
@@ -59,8 +74,7 @@ ScoreBlock ScoreBlock::from_json(const Json& json) {
         fail(ExitCode::run_failed, "a score event has another number of scores of a half than of heads");
   }
   block.n = read_field<int64_t>(json, "n");
-  block.sweep = read_or<std::string>(json, "sweep", "");
-  block.step = read_optional<int64_t>(json, "step");
+  std::tie(block.sweep, block.step) = read_sweep_step(json);
   return block;
 }
 
@@ -76,7 +90,7 @@ Json ScoreDone::to_json() const {
 ScoreDone ScoreDone::from_json(const Json& json) {
   ScoreDone done;
   done.seed = read_field<int64_t>(json, "seed");
-  done.method = read_field<std::string>(json, "method");
+  done.method = read_label(json, "method");
   done.draw = read_field<int64_t>(json, "draw");
   done.direction = read_field<std::string>(json, "direction");
   done.ties = read_field<int64_t>(json, "ties");
@@ -84,8 +98,7 @@ ScoreDone ScoreDone::from_json(const Json& json) {
   done.forward = read_field<int64_t>(json, "forward");
   done.backward = read_field<int64_t>(json, "backward");
   done.dur_s = read_field<double>(json, "dur_s");
-  done.sweep = read_or<std::string>(json, "sweep", "");
-  done.step = read_optional<int64_t>(json, "step");
+  std::tie(done.sweep, done.step) = read_sweep_step(json);
   return done;
 }
 
@@ -150,7 +163,7 @@ Json SurgeryResult::to_json() const {
 }
 
 SurgeryResult SurgeryResult::from_json(const Json& json) {
-  return {read_field<std::string>(json, "point"), read_measurement(read_field<Json>(json, "max_abs_diff")),
+  return {read_field<std::string>(json, "point"), read_measurement(read_member(json, "max_abs_diff")),
           read_field<double>(json, "tolerance"), read_field<bool>(json, "ok")};
 }
 
@@ -160,9 +173,12 @@ Json TimingResult::to_json() const {
 }
 
 TimingResult TimingResult::from_json(const Json& json) {
-  return {read_field<std::string>(json, "point"),  read_field<std::string>(json, "form"),
-          read_field<int64_t>(json, "batch_size"), read_field<int64_t>(json, "sequence_length"),
-          read_field<int64_t>(json, "warmup"),     read_field<std::vector<double>>(json, "seconds")};
+  return {read_field<std::string>(json, "point"),
+          read_field<std::string>(json, "form"),
+          read_count(json, "batch_size"),
+          read_count(json, "sequence_length"),
+          read_count(json, "warmup"),
+          read_field<std::vector<double>>(json, "seconds")};
 }
 
 Json Warning::to_json() const { return {{"code", code}, {"message", message}}; }
@@ -182,14 +198,13 @@ Json PointCounts::to_json() const {
 }
 
 PointCounts PointCounts::from_json(const Json& json) {
-  return {read_field<int64_t>(json, "total"), read_field<int64_t>(json, "done"), read_field<int64_t>(json, "failed"),
-          read_field<int64_t>(json, "skipped")};
+  return {read_count(json, "total"), read_count(json, "done"), read_count(json, "failed"), read_count(json, "skipped")};
 }
 
 Json RunDone::to_json() const { return {{"state", state}, {"points", points.to_json()}, {"dur_s", dur_s}}; }
 
 RunDone RunDone::from_json(const Json& json) {
-  return {read_field<std::string>(json, "state"), PointCounts::from_json(read_field<Json>(json, "points")),
+  return {read_field<std::string>(json, "state"), PointCounts::from_json(read_object(json, "points")),
           read_field<double>(json, "dur_s")};
 }
 

@@ -49,7 +49,7 @@ std::string write_example_values(const std::filesystem::path& run_folder, const 
   const std::string bytes = safetensors_bytes(std::move(tensors), {});
   const std::string hash = sha256(bytes);
   const std::filesystem::path path = example_values_path(run_folder, hash);
-  make_folders(path.parent_path());
+  make_folder(path.parent_path());
   if (!std::filesystem::exists(path)) write_file(path, bytes);
   return hash;
 }

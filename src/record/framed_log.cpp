@@ -33,16 +33,28 @@ std::optional<Json> parse_line(std::string_view line, std::string& problem) {
     return std::nullopt;
   }
   try {
-    return parse_json(std::string(content) + "}", "the line");
+    Json fields = parse_json(std::string(content) + "}", "the line");
+    if (fields.is_object()) return fields;
+    problem = "it is no object";
+    return std::nullopt;
   } catch (const Error& error) {
     problem = error.what();
     return std::nullopt;
   }
 }
 
+/// The first failure is the one to tell; the file system may be gone altogether.
+std::string free_text(const std::filesystem::path& path) {
+  try {
+    return fmt::format("{} bytes free", bytes_free(path));
+  } catch (const Error&) {
+    return "free space not known";
+  }
+}
+
 [[noreturn]] void fail_io(const char* what, const std::filesystem::path& path, int error) {
-  fail(ExitCode::io, "cannot {} {}: {} ({} bytes free); make space and run the same command again to continue", what,
-       path.string(), std::strerror(error), bytes_free(path));
+  fail(ExitCode::io, "cannot {} {}: {} ({}); make space and run the same command again to continue", what,
+       path.string(), std::strerror(error), free_text(path));
 }
 
 }  // namespace
@@ -119,6 +131,17 @@ void FramedLog::append(const Json& fields, Durable durable) {
   }
   if (durable == Durable::yes && ::fdatasync(descriptor_) != 0) take_back("sync");
   size_ += line.size();
+}
+
+void FramedLog::require_in_place() const {
+  struct stat open = {}, there = {};
+  if (::fstat(descriptor_, &open) != 0) fail_io("look at", path_, errno);
+  if (::stat(path_.c_str(), &there) == 0 && there.st_dev == open.st_dev && there.st_ino == open.st_ino) return;
+  fail(
+      ExitCode::io,
+      "{} is not the file any more that this process writes: it was deleted, moved or replaced meanwhile; put it back, "
+      "or run again in another folder",
+      path_.string());
 }
 
 }  // namespace headprune

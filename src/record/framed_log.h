@@ -41,6 +41,9 @@ class FramedLog {
 
   /// Throws Error(io) on a full disk, quota or file size limit; the file then ends with the last whole line.
   void append(const Json& fields, Durable durable);
+  /// Throws Error(io) where the file at the path is not the open one any more: it was deleted, moved or replaced, and
+  /// what is written goes where nobody reads it.
+  void require_in_place() const;
 
  private:
   std::filesystem::path path_;

@@ -32,9 +32,12 @@ void Journal::append(const char* ev, const Json& fields, Durable durable) {
   line.update(fields);
   log_.append(line, durable);
   builder_.apply(line);
+  // The line stands where the file is now, and counts in whatever is written there to the end.
+  if (durable == Durable::yes) require_in_place();
 }
 
 Record Journal::finished_record() const {
+  require_in_place();
   Record record = builder_.finished();
   record.examples = std::make_shared<const ExampleValues>(folder_);
   return record;
@@ -69,7 +72,10 @@ void Journal::facts(const RunFacts& event) {
   append("facts", {{"facts", fields}}, Durable::no);
 }
 
-void Journal::stage_start(const StageStart& event) { append("stage_start", event.to_json(), Durable::no); }
+void Journal::stage_start(const StageStart& event) {
+  append("stage_start", event.to_json(), Durable::no);
+  require_in_place();
+}
 
 void Journal::stage_done(const StageDone& event) { append("stage_done", event.to_json(), Durable::yes); }
 

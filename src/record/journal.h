@@ -9,7 +9,8 @@
 
 namespace headprune {
 
-/// The writer. Lines that change the state are on the disk when the call returns.
+/// The writer. Lines that change the state are on the disk when the call returns, in the file at the path: they throw
+/// as require_in_place().
 class Journal {
  public:
   /// Creates journal.jsonl or continues it: the torn tail is cut off and the attempt is one more than the last. Nothing
@@ -18,8 +19,11 @@ class Journal {
 
   /// What was recorded so far, by this attempt and those before it.
   const Record& record() const { return builder_.so_far(); }
-  /// The same as read_record() of the run folder gives it now.
+  /// The same as read_record() of the run folder gives it now. Throws Error(io) where journal.jsonl is not there any
+  /// more.
   Record finished_record() const;
+  /// Throws Error(io) where journal.jsonl was deleted, moved or replaced.
+  void require_in_place() const { log_.require_in_place(); }
   /// From 1.
   int64_t attempt() const { return attempt_; }
 

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "core/hash.h"
+#include "core/text.h"
 #include "record/events.h"
 #include "record/json_fields.h"
 
@@ -51,7 +52,7 @@ Json metric_json(const MetricResult& metric, int64_t point_n) {
 MetricResult read_metric(const std::string& name, const Json& json, int64_t point_n) {
   MetricResult metric;
   metric.name = name;
-  const Json value = read_field<Json>(json, "value");
+  const Json& value = read_member(json, "value");
   metric.estimate.value = read_measurement(value.is_null() ? json : value);
   metric.estimate.n = read_or<int64_t>(json, "n", point_n);
   metric.estimate.stderr_ = optional_measurement(json, "stderr");
@@ -66,6 +67,14 @@ MetricResult read_metric(const std::string& name, const Json& json, int64_t poin
   difference.test = read_or<std::string>(json, "test", "");
   metric.difference = difference;
   return metric;
+}
+
+/// "all", or kinds joined by '+'; empty where the point is about none.
+std::string read_kinds(const Json& json) {
+  std::string kinds = read_or<std::string>(json, "kind", "");
+  if (!kinds.empty() && kinds != "all")
+    for (const std::string_view kind : split(kinds, '+')) parse_kind(std::string(kind));
+  return kinds;
 }
 
 }  // namespace
@@ -95,14 +104,18 @@ PointSpec PointSpec::from_json(const Json& json) {
   spec.method = read_or<std::string>(json, "method", "");
   spec.draw = read_optional<int64_t>(json, "draw");
   spec.sweep = read_or<std::string>(json, "sweep", "");
+  require_label(spec.method, "method");
+  require_label(spec.sweep, "sweep");
   spec.rule = read_or<std::string>(json, "rule", "");
   spec.at_step = read_optional<int64_t>(json, "at_step");
   spec.table = read_or<std::string>(json, "table", "");
-  spec.kind = read_or<std::string>(json, "kind", "");
+  spec.kind = read_kinds(json);
   spec.layer = read_optional<int64_t>(json, "layer");
   spec.head = read_optional<int64_t>(json, "head");
   spec.group = read_optional<int64_t>(json, "group");
-  spec.heads_removed = read_or<int64_t>(json, "heads_removed", 0);
+  if (spec.rule != "none") spec.heads_removed = read_count(json, "heads_removed");
+  for (const std::optional<int64_t>& index : {spec.layer, spec.head, spec.group})
+    if (index && *index < 0) fail(ExitCode::run_failed, "the point of a layer, head or group below 0");
   spec.name = read_or<std::string>(json, "name", "");
   spec.mask = read_or<std::string>(json, "mask", "");
   spec.control_steps = read_optional<int64_t>(json, "control_steps");
@@ -162,12 +175,15 @@ Json PointResult::to_json() const {
 PointResult PointResult::from_json(const Json& json) {
   PointResult result;
   result.point = read_field<std::string>(json, "point");
-  result.spec = PointSpec::from_json(read_field<Json>(json, "spec"));
+  result.spec = PointSpec::from_json(read_object(json, "spec"));
   result.step = read_field<int64_t>(json, "step");
   result.scope = read_or<std::string>(json, "scope", "");
   result.fraction = read_field<double>(json, "fraction");
-  result.heads_total = read_field<int64_t>(json, "heads_total");
-  result.removed = HeadSet::from_json(read_field<Json>(json, "removed"));
+  result.heads_total = read_count(json, "heads_total");
+  if (!(result.fraction >= 0 && result.fraction <= 1) || result.spec.heads_removed > result.heads_total)
+    fail(ExitCode::run_failed, "the point has {} of {} heads removed and the fraction {}", result.spec.heads_removed,
+         result.heads_total, result.fraction);
+  result.removed = HeadSet::from_json(read_object(json, "removed"));
   result.fine_tuned = read_or<bool>(json, "fine_tuned", false);
   result.weights = read_or<std::string>(json, "weights", "");
   result.weights_manifest_sha256 = read_or<std::string>(json, "weights_manifest_sha256", "");
@@ -183,8 +199,8 @@ PointResult PointResult::from_json(const Json& json) {
   result.samples_sha256 = read_or<std::string>(json, "samples_sha256", "");
   result.examples_sha256 = read_or<std::string>(json, "examples_sha256", "");
   if (!result.same_as.empty()) return result;
-  const int64_t n = read_field<int64_t>(json, "n");
-  const Json metrics = read_field<Json>(json, "metrics");
+  const int64_t n = read_count(json, "n");
+  const Json& metrics = read_object(json, "metrics");
   for (const auto& [name, metric] : metrics.items()) result.metrics.push_back(read_metric(name, metric, n));
   return result;
 }

@@ -21,6 +21,7 @@ ScoreKey key_of(int64_t seed, const std::string& method, int64_t draw, const std
 void apply_start(Record& record, const Json& line) {
   record.experiment_id = read_field<std::string>(line, "experiment_id");
   record.tool = read_field<Json>(line, "tool");
+  if (record.tool.contains("dirty")) read_field<bool>(record.tool, "dirty");
   record.host = read_field<std::string>(line, "host");
   record.run_sha256 = read_field<std::string>(line, "sha256");
   record.interrupted.reset();
@@ -28,15 +29,29 @@ void apply_start(Record& record, const Json& line) {
 }
 
 void apply_env(Record& record, const Json& line) {
-  Json fingerprint = read_field<Json>(line, "fingerprint");
+  Json fingerprint = read_object(line, "fingerprint");
+  // These two are shown in columns of their own.
+  if (fingerprint.contains("device")) read_field<std::string>(fingerprint, "device");
+  if (fingerprint.contains("threads")) read_field<int64_t>(fingerprint, "threads");
   if (!record.fingerprint.is_null() && !fingerprint_diff(record.fingerprint, fingerprint).empty()) {
     record.mixed_fingerprint = true;
   }
   record.fingerprint = std::move(fingerprint);
 }
 
+/// What is measured must be of the model that the facts describe. A record without facts is not known to be of any.
+void require_heads(const Record& record, const BlockId& id, const std::vector<int64_t>& heads) {
+  if (!record.facts) return;
+  const Blocks& blocks = record.facts->blocks;
+  const auto block = std::find_if(blocks.begin(), blocks.end(), [&](const BlockHeads& one) { return one.id == id; });
+  for (const int64_t head : heads)
+    if (block == blocks.end() || !std::binary_search(block->heads.begin(), block->heads.end(), head))
+      fail(ExitCode::run_failed, "the model has no head {}", to_string(HeadId{id, head}));
+}
+
 void apply_score(Record& record, const Json& line) {
   ScoreBlock block = ScoreBlock::from_json(line);
+  require_heads(record, block.block, block.heads);
   RecordedScore& score = record.scores[key_of(block.seed, block.method, block.draw, block.sweep, block.step)];
   // Blocks that come after score_done begin the score anew: it is complete again with its next score_done.
   if (score.done || score.to_do_again) score = RecordedScore();
@@ -51,6 +66,7 @@ void apply_score_done(Record& record, const Json& line) {
 
 void apply_analysis(Record& record, const Json& line) {
   AnalysisBlock block = AnalysisBlock::from_json(line);
+  require_heads(record, block.block, block.heads);
   RecordedAnalysis& analysis = record.analyses[{block.seed, block.analysis}];
   if (analysis.done || analysis.to_do_again) analysis = RecordedAnalysis();
   const BlockId id = block.block;
@@ -65,6 +81,7 @@ void apply_analysis_done(Record& record, const Json& line) {
 
 void apply_point_done(Record& record, const Json& line) {
   PointResult result = PointResult::from_json(line);
+  for (const HeadId& head : result.removed.heads()) require_heads(record, head.block, {head.head});
   record.failed.erase(result.point);
   record.skipped.erase(result.point);
   record.points_again.erase(result.point);
@@ -141,6 +158,15 @@ void apply_retry(Record& record, const Json&) {
   for (const auto& [id, failure] : record.failed) record.points_again.insert(id);
 }
 
+void apply_facts(Record& record, const Json& line) {
+  RunFacts facts = RunFacts::from_json(read_object(line, "facts"));
+  const auto same = [](const BlockHeads& a, const BlockHeads& b) { return a.id == b.id && a.heads == b.heads; };
+  if (record.facts && !std::equal(facts.blocks.begin(), facts.blocks.end(), record.facts->blocks.begin(),
+                                  record.facts->blocks.end(), same))
+    fail(ExitCode::run_failed, "the facts describe another model than those before");
+  record.facts = std::move(facts);
+}
+
 using Handler = std::function<void(Record&, const Json&)>;
 
 /// What each event does to the record. Events of no effect on it (stage_start, later additions) are not listed.
@@ -152,7 +178,7 @@ const std::map<std::string, Handler>& handlers() {
       {"retry_failed", apply_retry},
       {"env", apply_env},
       {"config", [](Record& r, const Json& line) { r.config_sha256 = read_field<std::string>(line, "sha256"); }},
-      {"facts", [](Record& r, const Json& line) { r.facts = RunFacts::from_json(read_field<Json>(line, "facts")); }},
+      {"facts", apply_facts},
       {"stage_done", apply_stage_done},
       {"checkpoint", apply_checkpoint},
       {"model", apply_model},
@@ -162,8 +188,7 @@ const std::map<std::string, Handler>& handlers() {
       {"analysis_done", apply_analysis_done},
       {"point_start",
        [](Record& r, const Json& line) {
-         r.started_points[read_field<std::string>(line, "point")] =
-             PointSpec::from_json(read_field<Json>(line, "spec"));
+         r.started_points[read_field<std::string>(line, "point")] = PointSpec::from_json(read_object(line, "spec"));
        }},
       {"point_done", apply_point_done},
       {"point_failed", apply_point_failed},

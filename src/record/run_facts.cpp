@@ -21,9 +21,12 @@ Json blocks_json(const Blocks& blocks) {
 Blocks read_blocks(const Json& json) {
   Blocks blocks;
   for (const Json& block : json) {
-    BlockId id{parse_kind(block.at("kind").get<std::string>()), block.at("layer").get<int64_t>()};
-    blocks.push_back(
-        {id, block.at("heads").get<std::vector<int64_t>>(), read_or<int64_t>(block, "heads_per_group", 1)});
+    const BlockId id = read_block(block);
+    if (std::any_of(blocks.begin(), blocks.end(), [&](const BlockHeads& one) { return one.id == id; }))
+      fail(ExitCode::run_failed, "{} is listed twice", to_string(id));
+    blocks.push_back({id, read_heads(block, "heads"), read_or<int64_t>(block, "heads_per_group", 1)});
+    if (blocks.back().heads_per_group < 1)
+      fail(ExitCode::run_failed, "{} has groups of {} heads", to_string(id), blocks.back().heads_per_group);
   }
   return blocks;
 }
@@ -56,8 +59,8 @@ MetricRange unrecorded_range(const std::string& name) {
 }
 
 MetricInfo read_metric(const Json& json) {
-  MetricInfo metric{.name = json.at("name").get<std::string>(),
-                    .higher_is_better = json.at("higher_is_better").get<bool>(),
+  MetricInfo metric{.name = read_field<std::string>(json, "name"),
+                    .higher_is_better = read_field<bool>(json, "higher_is_better"),
                     .range = {},
                     .unit = read_or<std::string>(json, "unit", "")};
   if (!json.contains("range")) {
@@ -65,48 +68,54 @@ MetricInfo read_metric(const Json& json) {
     metric.proportion = metric.name == "accuracy";
     return metric;
   }
-  const Json& range = json.at("range");
-  if (!range.at(0).is_null()) metric.range.low = range.at(0).get<double>();
-  if (!range.at(1).is_null()) metric.range.high = range.at(1).get<double>();
-  metric.proportion = json.at("proportion").get<bool>();
+  const auto end = [](const Json& value, double& into) {
+    if (!value.is_null() && !value.is_number()) fail(ExitCode::run_failed, "the end of a range is no number");
+    if (value.is_number()) into = value.get<double>();
+  };
+  const Json& range = read_list(json, "range");
+  if (range.size() != 2) fail(ExitCode::run_failed, "the field 'range' must be two numbers");
+  end(range[0], metric.range.low);
+  end(range[1], metric.range.high);
+  metric.proportion = read_field<bool>(json, "proportion");
   return metric;
 }
 
 RunFacts read_facts(const Json& json) {
   RunFacts facts;
-  facts.task = json.at("task").get<std::string>();
-  facts.task_type = json.at("task_type").get<std::string>();
-  facts.task_config = json.at("task_config");
-  for (const Json& metric : json.at("metrics")) {
+  facts.task = read_field<std::string>(json, "task");
+  facts.task_type = read_field<std::string>(json, "task_type");
+  facts.task_config = read_member(json, "task_config");
+  for (const Json& metric : read_list(json, "metrics")) {
     facts.metrics.push_back({read_metric(metric), read_or<std::string>(metric, "signature", "")});
   }
-  facts.model = json.at("model").get<std::string>();
-  facts.model_args = json.at("model_args").get<std::string>();
+  facts.model = read_field<std::string>(json, "model");
+  facts.model_args = read_field<std::string>(json, "model_args");
   facts.model_sha256 = read_or<std::string>(json, "model_sha256", "");
-  facts.blocks = read_blocks(json.at("blocks"));
-  facts.seeds = json.at("seeds").get<std::vector<int64_t>>();
+  facts.blocks = read_blocks(read_list(json, "blocks"));
+  facts.seeds = read_field<std::vector<int64_t>>(json, "seeds");
   facts.seeds_differ_in = read_seeds_differ_in(read_or<std::string>(json, "seeds_differ_in", "training"));
-  for (const Json& method : json.at("methods")) {
-    facts.methods.push_back({method.at("label").get<std::string>(), method.at("type").get<std::string>(),
-                             method.at("draws").get<int64_t>(), read_or<std::string>(method, "note", "")});
+  for (const Json& method : read_list(json, "methods")) {
+    facts.methods.push_back({read_label(method, "label"), read_field<std::string>(method, "type"),
+                             read_field<int64_t>(method, "draws"), read_or<std::string>(method, "note", "")});
   }
-  facts.sweeps = json.at("sweeps").get<std::vector<std::string>>();
-  facts.tables = json.at("tables").get<std::vector<std::string>>();
-  facts.batch_size = json.at("batch_size").get<int64_t>();
-  facts.device = json.at("device").get<std::string>();
-  if (!json.at("limit").is_null()) facts.limit = json.at("limit").get<int64_t>();
-  facts.bootstrap_iters = json.at("bootstrap_iters").get<int64_t>();
-  if (json.contains("formats")) facts.formats = json.at("formats").get<std::vector<std::string>>();
-  for (const Json& split : json.at("splits")) {
-    facts.splits.push_back({split.at("role").get<std::string>(), split.at("name").get<std::string>(),
-                            split.at("original").get<int64_t>(), split.at("effective").get<int64_t>(),
-                            split.at("sha256").get<std::string>(), split.at("note").get<std::string>()});
+  facts.sweeps = read_field<std::vector<std::string>>(json, "sweeps");
+  facts.tables = read_field<std::vector<std::string>>(json, "tables");
+  facts.batch_size = read_field<int64_t>(json, "batch_size");
+  facts.device = read_field<std::string>(json, "device");
+  facts.limit = read_optional<int64_t>(json, "limit");
+  facts.bootstrap_iters = read_field<int64_t>(json, "bootstrap_iters");
+  if (json.contains("formats")) facts.formats = read_field<std::vector<std::string>>(json, "formats");
+  for (const Json& split : read_list(json, "splits")) {
+    facts.splits.push_back({read_field<std::string>(split, "role"), read_field<std::string>(split, "name"),
+                            read_field<int64_t>(split, "original"), read_field<int64_t>(split, "effective"),
+                            read_field<std::string>(split, "sha256"), read_field<std::string>(split, "note")});
   }
-  for (const Json& pair : json.at("shared_splits")) {
-    facts.shared_splits.push_back({pair.at(0).get<std::string>(), pair.at(1).get<std::string>()});
-  }
-  for (const Json& summary : json.value("summaries", Json::array()))
-    facts.summaries.push_back(SplitSummary::from_json(summary));
+  using Pair = std::array<std::string, 2>;
+  for (const Pair& pair : read_field<std::vector<Pair>>(json, "shared_splits"))
+    facts.shared_splits.push_back({pair[0], pair[1]});
+  if (json.contains("summaries"))
+    for (const Json& summary : read_list(json, "summaries"))
+      facts.summaries.push_back(SplitSummary::from_json(summary));
   facts.label_notes = read_or<std::vector<std::string>>(json, "label_notes", {});
   return facts;
 }
@@ -168,12 +177,6 @@ Json RunFacts::to_json() const {
   return json;
 }
 
-RunFacts RunFacts::from_json(const Json& json) {
-  try {
-    return read_facts(json);
-  } catch (const nlohmann::json::exception& error) {
-    fail(ExitCode::run_failed, "the journal's `facts` event cannot be understood: {}", error.what());
-  }
-}
+RunFacts RunFacts::from_json(const Json& json) { return read_facts(json); }
 
 }  // namespace headprune

@@ -17,6 +17,7 @@
 #include "core/files.h"
 #include "core/hash.h"
 #include "core/log.h"
+#include "core/open_file.h"
 #include "core/text.h"
 #include "record/json_fields.h"
 
@@ -25,7 +26,7 @@ namespace {
 
 std::string holder_text(const fs::path& lock) {
   try {
-    const Json holder = parse_json(read_file(lock), lock.string());
+    const Json holder = read_json(lock);
     return fmt::format("process {} on {} since {}", read_field<int64_t>(holder, "pid"),
                        read_field<std::string>(holder, "host"), read_field<std::string>(holder, "started"));
   } catch (const Error&) {
@@ -41,6 +42,20 @@ bool is_unborn(const fs::path& folder) {
     if (!ours && name.find(".tmp-") == std::string::npos) return false;
   }
   return true;
+}
+
+/// An object whose members are only shown, or null.
+Json read_facts(const Json& json, const char* key) {
+  const Json& found = read_member(json, key);
+  return found.is_null() ? found : read_object(json, key);
+}
+
+/// A list of files, each with these texts.
+Json read_files(const Json& json, const char* key, std::initializer_list<const char*> texts) {
+  const Json& files = read_list(json, key);
+  for (const Json& file : files)
+    for (const char* text : texts) read_field<std::string>(file, text);
+  return files;
 }
 
 /// Number of a folder in <name>, <name>-2, <name>-3 ...; nothing for other names.
@@ -79,7 +94,7 @@ std::vector<std::string> changes(const fs::path& folder, const FolderRequest& re
   };
   std::vector<std::string> lines;
   if (fs::exists(folder / kConfig)) {
-    lines = config_diff(read_file(folder / kConfig), request.config_yaml);
+    lines = config_diff(read_file_up_to(folder / kConfig, kMaxJsonFile), request.config_yaml);
     std::erase_if(lines, [&](const std::string& line) { return !counts(line); });
   }
   for (std::string& line : inputs_diff(read_run_context(folder).inputs, request.inputs))
@@ -117,7 +132,49 @@ OpenedFolder open_exactly(const FolderRequest& request) {
       fail(ExitCode::usage, "--out {} is not empty and holds no run; name another folder", folder.string());
     }
   }
-  return {folder, /*continued=*/false, {}, {}, RunLock(folder)};
+  RunLock lock(folder);
+  if (fs::exists(folder / kRunJson))
+    fail(ExitCode::usage, "--out {} was taken by another run at the same moment; name another folder", folder.string());
+  return {folder, /*continued=*/false, {}, {}, std::move(lock)};
+}
+
+/// Nothing where another process has it.
+std::optional<RunLock> try_lock(const fs::path& folder) {
+  try {
+    return RunLock(folder);
+  } catch (const Error& error) {
+    if (error.code() != ExitCode::usage) throw;
+    return std::nullopt;
+  }
+}
+
+/// A run.json that cannot be understood.
+struct Unreadable : Error {
+  using Error::Error;
+};
+
+std::string stored_experiment(const fs::path& folder) {
+  try {
+    return read_run_context(folder).experiment_id;
+  } catch (const Error& error) {
+    throw Unreadable(error.code(), error.what());
+  }
+}
+
+/// The folder, where it holds this experiment, or nothing yet and `unborn` may be taken. Throws Unreadable.
+std::optional<OpenedFolder> open_stored(const fs::path& folder, bool unborn, const FolderRequest& request) {
+  if (!fs::is_directory(folder)) return std::nullopt;
+  if (!fs::exists(folder / kRunJson)) {
+    if (!unborn || !is_unborn(folder)) return std::nullopt;
+    std::optional<RunLock> lock = try_lock(folder);
+    if (!lock) return std::nullopt;  // another process is just setting it up
+    if (!fs::exists(folder / kRunJson)) return OpenedFolder{folder, /*continued=*/false, {}, {}, std::move(*lock)};
+    // and was done between the two looks
+    if (stored_experiment(folder) != request.experiment_id) return std::nullopt;
+    return OpenedFolder{folder, /*continued=*/true, {}, {}, std::move(*lock)};
+  }
+  if (stored_experiment(folder) != request.experiment_id) return std::nullopt;
+  return OpenedFolder{folder, /*continued=*/true, {}, {}, RunLock(folder)};
 }
 
 }  // namespace
@@ -153,14 +210,14 @@ RunContext RunContext::from_json(const Json& json) {
   context.name = read_field<std::string>(json, "name");
   context.experiment_id = read_field<std::string>(json, "experiment_id");
   context.created = read_field<std::string>(json, "created");
-  context.tool = read_field<Json>(json, "tool");
+  context.tool = read_facts(json, "tool");
   context.argv = read_field<std::vector<std::string>>(json, "argv");
   context.overrides = read_field<std::vector<std::string>>(json, "overrides");
-  context.config_files = read_field<Json>(json, "config_files");
-  context.inputs = read_field<Json>(json, "inputs");
-  context.env = read_field<Json>(json, "env");
-  context.host = read_field<Json>(json, "host");
-  context.fingerprint = read_field<Json>(json, "fingerprint");
+  context.config_files = read_files(json, "config_files", {"path", "sha256", "text"});
+  context.inputs = read_files(json, "inputs", {"role", "path", "sha256"});
+  context.env = read_facts(json, "env");
+  context.host = read_facts(json, "host");
+  context.fingerprint = read_facts(json, "fingerprint");
   if (json.contains("config_origins")) context.config_origins = read_field<std::string>(json, "config_origins");
   return context;
 }
@@ -185,7 +242,7 @@ std::string write_run_context(const fs::path& run_folder, const RunContext& cont
 
 RunContext read_run_context(const fs::path& run_folder) {
   const fs::path path = run_folder / kRunJson;
-  const Json json = parse_json(read_file(path), path.string());
+  const Json json = read_json(path);
   try {
     return RunContext::from_json(json);
   } catch (const Error& error) {
@@ -195,16 +252,20 @@ RunContext read_run_context(const fs::path& run_folder) {
 
 RunLock::RunLock(const fs::path& run_folder) {
   const fs::path path = run_folder / kLockFile;
-  descriptor_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-  if (descriptor_ < 0) fail(ExitCode::io, "cannot open {}: {}", path.string(), std::strerror(errno));
-  if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
-    const int error = errno;
-    ::close(descriptor_);
-    if (error == EWOULDBLOCK) {
-      fail(ExitCode::usage, "the run folder {} is in use by {}; wait for it, or start another run with --new",
-           run_folder.string(), holder_text(path));
-    }
-    fail(ExitCode::io, "cannot lock {}: {}", path.string(), std::strerror(error));
+  try {
+    folder_ = ::open(run_folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (folder_ < 0) fail(ExitCode::io, "cannot open {}: {}", run_folder.string(), std::strerror(errno));
+    // Network file systems that cannot lock folders are left to the file.
+    take(folder_, run_folder, /*must=*/false);
+    descriptor_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0666);
+    struct stat status = {};
+    if (descriptor_ < 0 || ::fstat(descriptor_, &status) != 0)
+      fail(ExitCode::io, "cannot open {}: {}", path.string(), std::strerror(errno));
+    if (!S_ISREG(status.st_mode)) fail(ExitCode::usage, "{} is no regular file: remove it", path.string());
+    take(descriptor_, run_folder, /*must=*/true);
+  } catch (const Error&) {
+    release();
+    throw;
   }
   const ProcessId process = this_process();
   const std::string holder = dump_json_file({{"pid", process.pid},
@@ -218,11 +279,23 @@ RunLock::RunLock(const fs::path& run_folder) {
   }
 }
 
-RunLock::RunLock(RunLock&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
-
-RunLock::~RunLock() {
-  if (descriptor_ >= 0) ::close(descriptor_);
+void RunLock::take(int descriptor, const fs::path& run_folder, bool must) {
+  if (::flock(descriptor, LOCK_EX | LOCK_NB) == 0) return;
+  if (errno == EWOULDBLOCK)
+    fail(ExitCode::usage, "the run folder {} is in use by {}; wait for it, or start another run with --new",
+         run_folder.string(), holder_text(run_folder / kLockFile));
+  if (must) fail(ExitCode::io, "cannot lock {}: {}", (run_folder / kLockFile).string(), std::strerror(errno));
 }
+
+void RunLock::release() {
+  for (int* descriptor : {&descriptor_, &folder_})
+    if (const int open = std::exchange(*descriptor, -1); open >= 0) ::close(open);
+}
+
+RunLock::RunLock(RunLock&& other) noexcept
+    : descriptor_(std::exchange(other.descriptor_, -1)), folder_(std::exchange(other.folder_, -1)) {}
+
+RunLock::~RunLock() { release(); }
 
 OpenedFolder open_run_folder(const FolderRequest& request) {
   if (!request.out.empty()) return open_exactly(request);
@@ -231,34 +304,25 @@ OpenedFolder open_run_folder(const FolderRequest& request) {
   fs::path other;
   for (auto entry = existing.rbegin(); !request.fresh && entry != existing.rend(); ++entry) {
     const fs::path& folder = entry->second;
-    if (!fs::is_directory(folder)) continue;
-    if (!fs::exists(folder / kRunJson)) {
-      // Only the newest: an older one would be taken for newer than the runs after it.
-      if (entry != existing.rbegin() || !is_unborn(folder)) continue;
-      try {
-        return {folder, /*continued=*/false, {}, {}, RunLock(folder)};
-      } catch (const Error& error) {
-        if (error.code() != ExitCode::usage) throw;  // else another process is just setting it up
-        continue;
-      }
-    }
     try {
-      if (read_run_context(folder).experiment_id == request.experiment_id) {
-        return {folder, /*continued=*/true, {}, {}, RunLock(folder)};
-      }
-    } catch (const Error& error) {
-      if (error.code() != ExitCode::run_failed) throw;
+      // An older folder without run.json would be taken for newer than the runs after it.
+      if (std::optional<OpenedFolder> found = open_stored(folder, entry == existing.rbegin(), request))
+        return std::move(*found);
+      if (other.empty() && fs::exists(folder / kRunJson)) other = folder;
+    } catch (const Unreadable& error) {
       log_warn("[record] {} is passed over: {}", folder.string(), error.what());
-      continue;
+    } catch (const fs::filesystem_error& error) {
+      log_warn("[record] {} is passed over: {}", folder.string(), error.code().message());
     }
-    if (other.empty()) other = folder;
   }
   std::vector<std::string> changed;
   if (!other.empty()) changed = changes(other, request);
   for (int64_t number = existing.empty() ? 1 : existing.rbegin()->first + 1;; ++number) {
     const fs::path folder = request.dir / (number == 1 ? request.name : fmt::format("{}-{}", request.name, number));
     if (!make_exclusively(folder)) continue;
-    return {folder, /*continued=*/false, other, changed, RunLock(folder)};
+    // Another process that starts at the same moment may have taken the folder for one that was left behind.
+    if (std::optional<RunLock> lock = try_lock(folder); lock && !fs::exists(folder / kRunJson))
+      return {folder, /*continued=*/false, other, changed, std::move(*lock)};
   }
 }
 

@@ -58,8 +58,8 @@ std::string loaded_model_sha256(const Json& inputs);
 std::string write_run_context(const std::filesystem::path& run_folder, const RunContext& context);
 RunContext read_run_context(const std::filesystem::path& run_folder);
 
-/// Holds .lock of a run folder for as long as it lives. Throws Error(usage) naming the holder when another process has
-/// it.
+/// Holds a run folder for as long as it lives: its .lock, and the folder itself, so that a .lock that was deleted
+/// admits nobody else. Throws Error(usage) naming the holder when another process has it.
 class RunLock {
  public:
   explicit RunLock(const std::filesystem::path& run_folder);
@@ -70,7 +70,10 @@ class RunLock {
   RunLock& operator=(const RunLock&) = delete;
 
  private:
-  int descriptor_ = -1;
+  static void take(int descriptor, const std::filesystem::path& run_folder, bool must);
+  void release();
+
+  int descriptor_ = -1, folder_ = -1;
 };
 
 struct FolderRequest {

@@ -6,6 +6,7 @@
 #include "core/error.h"
 #include "core/files.h"
 #include "core/hash.h"
+#include "core/open_file.h"
 #include "core/text.h"
 
 namespace headprune {
@@ -74,15 +75,36 @@ RunSummary summarize_run(const fs::path& run_folder) {
     }
   } catch (const Error& error) {
     summary.problem = error.what();
+  } catch (const fs::filesystem_error& error) {
+    summary.problem = fmt::format("cannot get at {}: {}", error.path1().string(), error.code().message());
   }
   return summary;
 }
+
+namespace {
+
+/// Nothing for what holds no run. What cannot be looked at is listed with the reason: it may be one.
+std::optional<RunSummary> listed(const fs::path& path) {
+  try {
+    if (is_run_folder(path)) return summarize_run(path);
+    return std::nullopt;
+  } catch (const fs::filesystem_error& error) {
+    RunSummary summary;
+    summary.path = path;
+    summary.name = path.filename().string();
+    summary.state = "unknown";
+    summary.problem = fmt::format("cannot get at {}: {}", error.path1().string(), error.code().message());
+    return summary;
+  }
+}
+
+}  // namespace
 
 std::vector<RunSummary> list_runs(const fs::path& dir) {
   if (!fs::is_directory(dir)) fail(ExitCode::usage, "{} is not a folder", dir.string());
   std::vector<RunSummary> runs;
   for (const auto& entry : fs::directory_iterator(dir)) {
-    if (is_run_folder(entry.path())) runs.push_back(summarize_run(entry.path()));
+    if (std::optional<RunSummary> run = listed(entry.path())) runs.push_back(std::move(*run));
   }
   std::sort(runs.begin(), runs.end(), [](const RunSummary& a, const RunSummary& b) { return a.name < b.name; });
   return runs;
@@ -114,7 +136,8 @@ RunDifferences diff_runs(const fs::path& a, const fs::path& b) {
   const RunContext first = read_run_context(a), second = read_run_context(b);
   RunDifferences differences;
   differences.same_experiment = first.experiment_id == second.experiment_id;
-  differences.config = config_diff(read_file(a / kConfig), read_file(b / kConfig));
+  differences.config =
+      config_diff(read_file_up_to(a / kConfig, kMaxJsonFile), read_file_up_to(b / kConfig, kMaxJsonFile));
   differences.inputs = inputs_diff(first.inputs, second.inputs);
   differences.fingerprint = fingerprint_diff(first.fingerprint, second.fingerprint);
   differences.tool = json_diff(first.tool, second.tool);

@@ -21,7 +21,7 @@ std::string write_samples(const std::filesystem::path& run_folder, const std::st
     text += dump_json(json);
     text += '\n';
   }
-  make_folders(run_folder / kSamples);
+  make_folder(run_folder / kSamples);
   write_file(run_folder / kSamples / (point + ".jsonl"), text);
   return sha256(text);
 }

@@ -33,7 +33,8 @@ Json counts_json(const std::vector<std::pair<std::string, int64_t>>& counts, con
 
 std::vector<std::pair<std::string, int64_t>> read_counts(const Json& json, const char* list, const char* key) {
   std::vector<std::pair<std::string, int64_t>> counts;
-  for (const Json& one : json.value(list, Json::array()))
+  if (!json.contains(list)) return counts;
+  for (const Json& one : read_list(json, list))
     counts.emplace_back(read_field<std::string>(one, key), read_field<int64_t>(one, "examples"));
   return counts;
 }
@@ -71,8 +72,8 @@ SplitSummary SplitSummary::from_json(const Json& json) {
   summary.original = read_field<int64_t>(json, "original");
   summary.labels = read_counts(json, "labels", "label");
   summary.numbers = read_optional<std::array<double, 3>>(json, "numbers");
-  summary.texts = read_lengths(read_field<Json>(json, "texts"));
-  if (json.contains("targets")) summary.targets = read_lengths(json["targets"]);
+  summary.texts = read_lengths(read_object(json, "texts"));
+  if (json.contains("targets")) summary.targets = read_lengths(read_object(json, "targets"));
   summary.repeated = read_field<int64_t>(json, "repeated");
   summary.contradicting = read_field<int64_t>(json, "contradicting");
   summary.shared = read_counts(json, "shared", "part");

@@ -3,6 +3,7 @@
 #include "core/error.h"
 #include "core/files.h"
 #include "core/log.h"
+#include "core/open_file.h"
 #include "core/text.h"
 #include "record/journal.h"
 #include "record/json_fields.h"
@@ -70,7 +71,7 @@ Status Status::from_json(const Json& json) {
   status.started = read_field<std::string>(json, "started");
   status.heartbeat = read_field<std::string>(json, "heartbeat");
   status.heartbeat_s = read_field<double>(json, "heartbeat_s");
-  status.points = PointCounts::from_json(read_field<Json>(json, "points"));
+  status.points = PointCounts::from_json(read_object(json, "points"));
   status.eta_s = read_optional<double>(json, "eta_s");
   status.reason = read_or<std::string>(json, "reason", "");
   return status;
@@ -79,7 +80,7 @@ Status Status::from_json(const Json& json) {
 std::optional<Status> read_status(const std::filesystem::path& run_folder) {
   const std::filesystem::path path = run_folder / kStatusJson;
   if (!std::filesystem::exists(path)) return std::nullopt;
-  const Json json = parse_json(read_file(path), path.string());
+  const Json json = read_json(path);
   try {
     return Status::from_json(json);
   } catch (const Error& error) {

@@ -33,7 +33,7 @@ TrainRow read_row(const Json& json) {
   row.epoch = read_field<double>(json, "epoch");
   row.split = read_field<std::string>(json, "split");
   row.name = read_field<std::string>(json, "name");
-  const Json value = read_field<Json>(json, "value");
+  const Json& value = read_member(json, "value");
   row.value = read_measurement(value.is_null() ? json : value);
   return row;
 }
@@ -47,6 +47,7 @@ void TrainLog::append(TrainRow row) {
   row.t = utc_now();
   row.attempt = attempt_;
   log_.append(row_json(row), Durable::no);
+  log_.require_in_place();
 }
 
 std::vector<TrainRow> read_train_log(const std::filesystem::path& run_folder) {

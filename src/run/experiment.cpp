@@ -19,9 +19,11 @@ std::string path_hash(const fs::path& path) {
   if (fs::is_regular_file(path)) return sha256_file(path);
   if (!fs::is_directory(path)) return sha256(path.string());
   std::vector<std::string> lines;
-  for (const auto& entry : fs::recursive_directory_iterator(path))
-    if (entry.is_regular_file())
-      lines.push_back(fs::relative(entry.path(), path).string() + " " + sha256_file(entry.path()) + "\n");
+  std::error_code error;
+  for (fs::recursive_directory_iterator entry(path, error), end; !error && entry != end; entry.increment(error))
+    if (entry->is_regular_file())
+      lines.push_back(fs::relative(entry->path(), path).string() + " " + sha256_file(entry->path()) + "\n");
+  if (error) fail(ExitCode::usage, "cannot list the files below {}: {}", path.string(), error.message());
   std::sort(lines.begin(), lines.end());
   Sha256 hash;
   for (const std::string& line : lines) hash.update(line);
@@ -149,8 +151,12 @@ std::string experiment_id(const Experiment& experiment, const Json& inputs) {
     if (role.starts_with("data.")) lines.push_back(role + " " + input.at("sha256").get<std::string>() + "\n");
   }
   std::sort(lines.begin(), lines.end());
+  // These do not count, so nothing below them is looked at: output.dir holds every earlier run.
+  Experiment counted = experiment;
+  counted.output.dir.clear();
+  counted.check.baseline.reset();
   Json effective = config_json(
-      experiment, [&](const fs::path& path) { return path == data_path ? sha256(join(lines, "")) : path_hash(path); });
+      counted, [&](const fs::path& path) { return path == data_path ? sha256(join(lines, "")) : path_hash(path); });
   for (const char* key : {"name", "output", "report", "check", "runtime"}) effective.erase(key);
   // Runs and baselines of the time before there were analyses are those of experiments without.
   if (experiment.analyses.methods.empty()) effective.erase("analyses");

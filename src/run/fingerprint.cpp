@@ -5,7 +5,12 @@
 #include <torch/version.h>
 
 #include <cstdlib>
+#include <latch>
+#include <system_error>
+#include <thread>
+#include <vector>
 
+#include "core/error.h"
 #include "core/log.h"
 #include "model/linear.h"
 #include "record/device_name.h"
@@ -25,13 +30,35 @@ std::string blas_name() {
   return config.substr(start, config.find_first_of(", \n", start) - start);
 }
 
+/// OpenMP ends the process where it is refused a thread, so that is tried before.
+void require_threads(int64_t count) {
+  constexpr int64_t kMost = 4096;  // more than any machine has cores for
+  if (count > kMost)
+    fail(ExitCode::usage, "runtime.threads is {}, and more than {} are not started: set it to the number of cores",
+         count, kMost);
+  std::latch done(1);
+  std::vector<std::jthread> threads;
+  try {
+    while (std::ssize(threads) < count - 1) threads.emplace_back([&done] { done.wait(); });
+  } catch (const std::system_error& error) {
+    done.count_down();
+    fail(ExitCode::usage,
+         "runtime.threads is {}, but the system starts no more than {} threads here ({}): set it lower, or raise the "
+         "limit (ulimit -u, ulimit -v)",
+         count, threads.size() + 1, error.code().message());
+  }
+  done.count_down();
+}
+
 }  // namespace
 
 Products products_of(const RuntimeSection& runtime) { return products_of(runtime.linear, runtime.dtype); }
 
 torch::Device configure_runtime(const RuntimeSection& runtime) {
   FLAGS_caffe2_use_fatal_for_enforce = false;  // a failed allocation is an exception, not the end of the process
-  at::set_num_threads(static_cast<int>(runtime.threads.value_or(host_info().cores)));
+  const int64_t threads = runtime.threads.value_or(host_info().cores);
+  require_threads(threads);
+  at::set_num_threads(static_cast<int>(threads));
   products_of(runtime);  // refuses what there is not
   if (runtime.dtype == ComputeType::bfloat16 && runtime.device == "cpu" && !has_bfloat16_products())
     log_warn("[run] runtime.dtype is bfloat16, which this processor does not have: it is slower than float32 here");

@@ -7,6 +7,7 @@
 #include "core/hash.h"
 #include "core/log.h"
 #include "core/memory.h"
+#include "core/process.h"
 #include "core/stop.h"
 #include "core/text.h"
 #include "report/views.h"
@@ -287,6 +288,12 @@ RunOutcome run_experiment(const Loaded<Experiment>& loaded, const RunOptions& op
     throw;
   } catch (const std::exception& error) {  // LibTorch's, the allocator's
     reserve.give_up();
+    if (const std::optional<Error> problem = system_problem(error)) {
+      // 2 would mean that nothing was started.
+      const Error failure(problem->code() == ExitCode::usage ? ExitCode::io : problem->code(), problem->what());
+      leave_word(workspace, failure);
+      throw failure;
+    }
     if (is_out_of_memory(error)) {
       const Error failure(ExitCode::run_failed,
                           out_of_memory_text(experiment, workspace.dataset, workspace.status.status().stage));

@@ -8,6 +8,7 @@ namespace headprune {
 
 std::string save_model(const Workspace& workspace, const Model& model, const std::string& mask,
                        const fs::path& folder) {
+  workspace.journal.require_in_place();
   make_folders(folder.parent_path());
   FolderWriter writer(folder);
   write_model(writer, model, workspace.dataset.tokenizer.get(),

@@ -81,7 +81,6 @@ std::vector<int64_t> checkpoint_steps(const fs::path& folder) {
 
 std::string write_checkpoint(const fs::path& folder, const CheckpointContent& content) {
   const std::string name = checkpoint_name(content.state.global_step);
-  make_folders(folder);
   FolderWriter writer(folder / name);
   writer.write("model.safetensors", tensors_file(state(content.model), {}));
   writer.write("optimizer.safetensors", tensors_file(content.optimizer, {}));

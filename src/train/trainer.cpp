@@ -7,6 +7,7 @@
 
 #include "core/error.h"
 #include "core/log.h"
+#include "core/open_file.h"
 #include "core/random.h"
 #include "core/stop.h"
 #include "core/text.h"
@@ -98,6 +99,8 @@ Trainer::Trainer(const TrainRequest& request)
 }
 
 TrainResult Trainer::run() {
+  // Once: one that is deleted under the program is not to come back half.
+  if (!request_.folder.empty()) make_folders(request_.folder);
   const auto checkpoint = newest_checkpoint(request_.folder, [this](const std::string& text) { warn(text); });
   if (checkpoint)
     restore(*checkpoint);
@@ -146,8 +149,7 @@ void Trainer::begin() {
 
 void Trainer::restore(const fs::path& checkpoint) {
   const std::string where = checkpoint.string();
-  const TrainState stored =
-      TrainState::from_json(parse_json(read_file(checkpoint / "state.json"), where + "/state.json"), where);
+  const TrainState stored = TrainState::from_json(read_json(checkpoint / "state.json"), where);
   check_same_training(stored, checkpoint);
   state_ = stored;
   load_state(model_, read_tensors(checkpoint / "model.safetensors"), where);
@@ -160,7 +162,7 @@ void Trainer::restore(const fs::path& checkpoint) {
 
 void Trainer::check_same_training(const TrainState& stored, const fs::path& checkpoint) const {
   const fs::path mask = checkpoint / "mask.json";
-  const HeadSet removed = fs::exists(mask) ? HeadSet::from_json(parse_json(read_file(mask), mask.string())) : HeadSet();
+  const HeadSet removed = fs::exists(mask) ? HeadSet::from_json(read_json(mask)) : HeadSet();
   if (stored.max_steps != state_.max_steps || stored.cursor.order_seed != state_.cursor.order_seed ||
       removed != request_.removed)
     fail(ExitCode::run_failed,

@@ -29,6 +29,17 @@ report: {bootstrap_iters: 200}
 runtime: {threads: 1}
 )yaml";
 
+const char* const kTinyExperiment = R"yaml(name: tiny
+data: {type: synthetic, examples: {train: 100, dev: 40, test: 40}}
+task: {type: classification}
+model: {type: encoder, d_model: 8, layers: 2, heads: 2}
+train: {max_steps: 4, per_device_train_batch_size: 16}
+score: {methods: [gradient_l1]}
+prune: {sweeps: [one_shot: {fractions: [0, 0.5]}]}
+report: {bootstrap_iters: 100}
+runtime: {threads: 1}
+)yaml";
+
 Program::Program(const std::vector<std::string>& arguments, const fs::path& folder,
                  const std::vector<std::string>& environment, const fs::path& binary) {
   static int count = 0;
@@ -72,6 +83,11 @@ Finished Program::wait() {
 Finished headprune_in(const fs::path& folder, const std::vector<std::string>& arguments,
                       const std::vector<std::string>& environment) {
   return Program(arguments, folder, environment).wait();
+}
+
+Finished shell_in(const fs::path& folder, const std::string& script) {
+  return Program({"-c", script}, folder, {std::string("H=") + HEADPRUNE_BINARY, "T=timeout -k 5 60"}, "/bin/bash")
+      .wait();
 }
 
 std::vector<std::pair<std::string, std::string>> lasting_results(const fs::path& run_folder) {

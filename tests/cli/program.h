@@ -36,6 +36,12 @@ class Program {
 Finished headprune_in(const fs::path& folder, const std::vector<std::string>& arguments,
                       const std::vector<std::string>& environment = {});
 
+/// What a shell does in `folder`: $H is headprune, $T ends what takes more than 60 s (exit code 124).
+Finished shell_in(const fs::path& folder, const std::string& script);
+
+/// An experiment of less than a second.
+extern const char* const kTinyExperiment;
+
 /// A whole experiment of a few seconds: training with checkpoints, all scores, both rules, fine-tuning, all tables.
 extern const char* const kSmallExperiment;
 

@@ -59,14 +59,19 @@ class FileSizeLimit {
 };
 
 template <class Work>
-std::string io_error(Work work) {
+std::string error_of(ExitCode code, Work work) {
   try {
     work();
   } catch (const Error& error) {
-    CHECK(error.code() == ExitCode::io);
+    CHECK(error.code() == code);
     return error.what();
   }
   return "no error";
+}
+
+template <class Work>
+std::string io_error(Work work) {
+  return error_of(ExitCode::io, work);
 }
 
 }  // namespace
@@ -115,7 +120,8 @@ TEST_CASE("write_file into a folder that is missing, or over a folder, says so a
   CHECK_THAT(io_error([&] { write_file(folder.path() / "none" / "a", "x"); }),
              ContainsSubstring("none/a: No such file or directory (needs 1 bytes, "));
   fs::create_directory(folder.path() / "sub");
-  CHECK_THAT(io_error([&] { write_file(folder.path() / "sub", "x"); }), ContainsSubstring("Is a directory"));
+  CHECK_THAT(error_of(ExitCode::usage, [&] { write_file(folder.path() / "sub", "x"); }),
+             ContainsSubstring("sub: a folder is there, and only a regular file is replaced"));
   CHECK(folder.names() == std::vector<std::string>{"sub"});
 }
 
@@ -233,6 +239,8 @@ TEST_CASE("a batch replaces its files at commit, and nothing without one", "[cor
 TEST_CASE("a folder appears at commit with a manifest that verifies", "[core]") {
   const TestFolder folder;
   const fs::path target = folder.path() / "deep" / "model";
+  CHECK_THAT(io_error([&] { FolderWriter early(target); }), ContainsSubstring("cannot make the folder"));
+  make_folders(target.parent_path());
   FolderWriter writer(target);
   writer.write("b.txt", "abc");
   writer.write("a.txt", "");

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "core/files.h"
+#include "core/open_file.h"
 #include "report/numbers/groups.h"
 #include "report/page/report_sections.h"
 #include "report/text/markup.h"
@@ -50,7 +51,7 @@ void collect_figures(const std::vector<DocBlock>& blocks, std::set<std::string>&
 ReportInput read_report_input(const std::filesystem::path& run_folder, const Record& record) {
   ReportInput input{record, agreement_rows(record), {}, "", read_train_log(run_folder)};
   if (fs::exists(run_folder / kRunJson)) input.context = read_run_context(run_folder);
-  if (fs::exists(run_folder / kConfig)) input.config_yaml = read_file(run_folder / kConfig);
+  if (fs::exists(run_folder / kConfig)) input.config_yaml = read_file_up_to(run_folder / kConfig, kMaxJsonFile);
   return input;
 }
 
