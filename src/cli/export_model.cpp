@@ -35,9 +35,9 @@ fs::path model_of(const fs::path& run, const Record& record, int64_t seed) {
 fs::path own_weights_of(const fs::path& run, const PointResult& point) {
   if (point.fine_tuned && point.weights.empty())
     fail(ExitCode::run_failed,
-         "point {} was evaluated on fine-tuned weights of its own, and those were not kept with it; set keep_weights: "
-         "last or all in the iterative sweep and run again, or export a point of a one_shot sweep",
-         point.point);
+         "point {} was evaluated on weights of its own, and those were not kept with it; set keep_weights: all in the "
+         "sweep {} and run again, or export a point of a one_shot sweep",
+         point.point, point.spec.sweep);
   fs::path folder =
       run / (point.fine_tuned ? fs::path(point.weights) : step_folder(point.spec.seed, *point.spec.at_step));
   if (!fs::exists(folder))

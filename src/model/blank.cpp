@@ -1,23 +1,21 @@
 #include "model/blank.h"
 
+#include <utility>
+
 namespace headprune {
 namespace {
 
-thread_local bool without_memory = false, without_values = false;
+thread_local Blank blank_now = Blank::zeros;
 
 }  // namespace
 
-WithoutMemory::WithoutMemory() : before_(without_memory) { without_memory = true; }
+MadeBlank::MadeBlank(Blank how) : before_(std::exchange(blank_now, how)) {}
 
-WithoutMemory::~WithoutMemory() { without_memory = before_; }
-
-WithoutValues::WithoutValues() : before_(without_values) { without_values = true; }
-
-WithoutValues::~WithoutValues() { without_values = before_; }
+MadeBlank::~MadeBlank() { blank_now = before_; }
 
 torch::Tensor blank(at::IntArrayRef shape) {
-  if (without_memory) return torch::empty(shape, torch::kMeta);
-  return without_values ? torch::empty(shape) : torch::zeros(shape);
+  if (blank_now == Blank::without_memory) return torch::empty(shape, torch::kMeta);
+  return blank_now == Blank::without_values ? torch::empty(shape) : torch::zeros(shape);
 }
 
 }  // namespace headprune

@@ -5,32 +5,31 @@
 
 namespace headprune {
 
-/// Makes this thread's new modules outlines while it lives: their tensors have shapes and no memory (the meta device).
-class WithoutMemory {
- public:
-  WithoutMemory();
-  ~WithoutMemory();
-  WithoutMemory(const WithoutMemory&) = delete;
-  WithoutMemory& operator=(const WithoutMemory&) = delete;
-
- private:
-  bool before_;
+/// How this thread's new modules are made.
+enum class Blank {
+  zeros,
+  without_values,  // whoever makes one fills every tensor of it, or puts another in its place, before it is looked at;
+                   // memory that nobody writes to is not taken
+  without_memory   // outlines: their tensors have shapes and no memory (the meta device)
 };
 
-/// Makes this thread's new modules without values while it lives: whoever makes one fills every tensor of it, or puts
-/// another in its place, before it is looked at. Memory that nobody writes to is not taken.
-class WithoutValues {
+class MadeBlank {
  public:
-  WithoutValues();
-  ~WithoutValues();
-  WithoutValues(const WithoutValues&) = delete;
-  WithoutValues& operator=(const WithoutValues&) = delete;
+  explicit MadeBlank(Blank how);
+  ~MadeBlank();
+  MadeBlank(const MadeBlank&) = delete;
+  MadeBlank& operator=(const MadeBlank&) = delete;
 
  private:
-  bool before_;
+  Blank before_;
 };
 
-/// A parameter or buffer that is made now: float32 zeros on the CPU, unless one of the above says otherwise.
+/// New modules are outlines while it lives.
+struct WithoutMemory : MadeBlank {
+  WithoutMemory() : MadeBlank(Blank::without_memory) {}
+};
+
+/// A parameter or buffer that is made now, float32.
 torch::Tensor blank(at::IntArrayRef shape);
 
 }  // namespace headprune

@@ -58,8 +58,7 @@ EncoderDecoder::EncoderDecoder(const TransformerConfig& config, const HeadSet& r
   }
   if (const int64_t outputs = output_layer_size(config); outputs > 0)
     head_ = register_module("head", std::make_shared<Projection>(config.d_model, outputs, true, shared_products()));
-  if (config.logits_bias)
-    logits_bias_ = register_buffer("logits_bias", blank({config.written_tokens()}));
+  if (config.logits_bias) logits_bias_ = register_buffer("logits_bias", blank({config.written_tokens()}));
   remove_heads(removed);
 }
 

@@ -42,8 +42,9 @@ class ModelFamily {
   virtual std::shared_ptr<TransformerModel> build(const ModelInput& input) const = 0;
   /// The same without memory and values, from headers of files: refuses what build() refuses, before any work.
   virtual std::shared_ptr<TransformerModel> outline(const ModelInput& input) const = 0;
-  /// Why its folders cannot say that heads share keys and values (model/grouping.h); empty where they can.
-  virtual std::string holds_no_groups() const { return {}; }
+  /// Why its model cannot be put into fewer groups (model/grouping.h): its folders cannot say so, or the loaded one
+  /// lacks heads; empty where it can.
+  virtual std::string cannot_convert() const { return {}; }
   /// Sizes of a loaded model, as its folder has them; null where none is loaded.
   virtual Json loaded_sizes() const { return {}; }
 };

@@ -108,6 +108,11 @@ void check_fit(const ModelFolder& folder, const ModelInput& input) {
         "{}: the model has {} positions and the data sequences of {} tokens; set data.max_length (data.context_length) "
         "to at most {}",
         where, saved.max_length, input.max_length, saved.max_length);
+  if (saved.positions == Positions::rotary && saved.max_length > 0 && saved.max_length < input.max_length)
+    log_warn(
+        "[model] {}: the model was trained for texts of at most {} tokens (max_position_embeddings), and the data have "
+        "one of {}: what it makes of the positions beyond may be of no use",
+        where, saved.max_length, input.max_length);
   require_label_order({.names = folder.labels, .where = config_file(folder).string()}, input.labels);
 }
 
@@ -265,7 +270,7 @@ std::shared_ptr<TransformerModel> empty_model(const ModelFolder& folder) {
 
 /// For weights that come before anything else.
 std::shared_ptr<TransformerModel> unfilled_model(const ModelFolder& folder) {
-  const WithoutValues unfilled;
+  const MadeBlank unfilled(Blank::without_values);
   return empty_model(folder);
 }
 

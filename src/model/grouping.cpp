@@ -4,6 +4,7 @@
 #include "core/random.h"
 #include "model/attention.h"
 #include "model/blank.h"
+#include "model/folder.h"
 #include "model/hf_layout.h"
 
 namespace headprune {
@@ -14,7 +15,7 @@ torch::Tensor pooled(const torch::Tensor& from, int64_t width, int64_t joined, G
   std::vector<int64_t> apart = {-1, joined, width};
   const auto rest = from.sizes().slice(1);
   apart.insert(apart.end(), rest.begin(), rest.end());
-  const torch::Tensor groups = from.view(apart);                                          // [G / joined, joined, D, ...]
+  const torch::Tensor groups = from.view(apart);  // [G / joined, joined, D, ...]
   return (init == GroupInit::mean ? groups.mean(1) : groups.select(1, 0)).flatten(0, 1);  // [G / joined D, ...]
 }
 
@@ -28,12 +29,13 @@ void copy_others(const TransformerModel& from, TransformerModel& to) {
   for (const auto& entry : copies) torch::Tensor(entry.value()).copy_(constants[entry.key()]);
 }
 
-void require_intact(const TransformerModel& model) {
-  if (!model.removed_heads().empty())
-    fail(ExitCode::usage, "groups: the model lacks heads already; only an intact one is converted");
-}
+constexpr const char* kLacksHeads = "the model lacks heads already; only an intact one is put into fewer groups";
 
 }  // namespace
+
+std::string lacks_heads(const ModelFolder& folder) {
+  return folder.removed.empty() ? "" : fmt::format("{}: {}", folder.path.string(), kLacksHeads);
+}
 
 std::string grouping_problem(int64_t groups, int64_t present) {
   if (groups >= 1 && present % groups == 0) return "";
@@ -54,7 +56,7 @@ std::shared_ptr<TransformerModel> in_groups(const TransformerModel& model, const
     fail(ExitCode::usage, "groups: {}", problem);
   if (const std::string problem = model.origin() ? holds_no_groups(*model.origin()->layout) : ""; !problem.empty())
     fail(ExitCode::usage, "groups: {}", problem);
-  require_intact(model);
+  if (!model.removed_heads().empty()) fail(ExitCode::usage, "groups: {}", kLacksHeads);
   if (how.groups == before.groups) return model.clone();
 
   const torch::NoGradGuard no_grad;
@@ -83,7 +85,7 @@ Blocks ConvertedFamily::blocks() const {
   Blocks blocks = family_->blocks();
   for (BlockHeads& block : blocks) {
     if (const std::string problem = grouping_problem(how_.groups, std::ssize(block.groups())); !problem.empty())
-      fail(ExitCode::usage, "convert.groups: {}", problem);
+      fail(ExitCode::usage, "groups: {}", problem);
     block.heads_per_group = block.count() / how_.groups;
   }
   return blocks;
@@ -99,7 +101,6 @@ std::shared_ptr<TransformerModel> ConvertedFamily::build(const ModelInput& input
 
 std::shared_ptr<TransformerModel> ConvertedFamily::outline(const ModelInput& input) const {
   const auto before = family_->outline(input);
-  require_intact(*before);
   TransformerConfig sizes = before->sizes();
   sizes.groups = how_.groups;
   const WithoutMemory outline;

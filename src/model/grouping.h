@@ -10,7 +10,8 @@
 
 namespace headprune {
 
-class HfLayout;  // model/hf_layout.h
+class HfLayout;      // model/hf_layout.h
+struct ModelFolder;  // model/folder.h
 
 /// Where the key and value projections of a new group come from: the mean of those that its heads read, the first of
 /// them, or random numbers.
@@ -22,7 +23,8 @@ struct EnumNames<GroupInit> {
 };
 
 inline constexpr const char* kGroupInitHelp =
-    "key and value projections of a new group: the mean of those that its heads read (mean), the first of them (first), "
+    "key and value projections of a new group: the mean of those that its heads read (mean), the first of them "
+    "(first), "
     "or random ones, as before training (random)";
 
 struct Grouping {
@@ -36,10 +38,13 @@ std::string grouping_problem(int64_t groups, int64_t present);
 
 /// An independent copy whose blocks, of every kind, have `how.groups` key/value heads, each read by neighbouring query
 /// heads (Ainslie et al. 2023, section 2.1: mean pooling of the projection matrices, biases too). Queries and output
-/// stay, and nothing is trained. As many groups as there are give an equal model. Throws Error(usage): heads are removed
-/// already, the number does not divide that of the groups there are, or the folder that the model came from cannot say
-/// that heads share keys and values.
+/// stay, and nothing is trained. As many groups as there are give an equal model. Throws Error(usage): heads are
+/// removed already, the number does not divide that of the groups there are, or the folder that the model came from
+/// cannot say that heads share keys and values.
 std::shared_ptr<TransformerModel> in_groups(const TransformerModel& model, const Grouping& how);
+
+/// Why the model of a folder is not converted: heads are gone already; empty where none is.
+std::string lacks_heads(const ModelFolder& folder);
 
 /// Why folders of a layout cannot say that heads share keys and values; empty where they can.
 std::string holds_no_groups(const HfLayout& layout);
@@ -54,7 +59,7 @@ class ConvertedFamily final : public ModelFamily {
   int64_t parameter_estimate(const ModelInput& input) const override;
   std::optional<std::filesystem::path> load_path() const override { return family_->load_path(); }
   ModelLabels labels() const override { return family_->labels(); }
-  std::string holds_no_groups() const override { return family_->holds_no_groups(); }
+  std::string cannot_convert() const override { return family_->cannot_convert(); }
   std::shared_ptr<TransformerModel> build(const ModelInput& input) const override;
   std::shared_ptr<TransformerModel> outline(const ModelInput& input) const override;
   Json loaded_sizes() const override;

@@ -30,7 +30,10 @@ int64_t HfFamily::parameter_estimate(const ModelInput& /*input*/) const {
 
 ModelLabels HfFamily::labels() const { return classifier_labels(folder_of_type(options_.path, layout_->model_type())); }
 
-std::string HfFamily::holds_no_groups() const { return headprune::holds_no_groups(*layout_); }
+std::string HfFamily::cannot_convert() const {
+  const std::string problem = holds_no_groups(*layout_);
+  return problem.empty() ? lacks_heads(folder()) : problem;
+}
 
 std::shared_ptr<TransformerModel> HfFamily::build(const ModelInput& input) const {
   return build_loaded(folder(), input);

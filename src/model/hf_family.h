@@ -37,7 +37,7 @@ class HfFamily : public ModelFamily {
   int64_t parameter_estimate(const ModelInput& input) const override;
   std::optional<std::filesystem::path> load_path() const override { return options_.path; }
   ModelLabels labels() const override;
-  std::string holds_no_groups() const override;
+  std::string cannot_convert() const override;
   std::shared_ptr<TransformerModel> build(const ModelInput& input) const override;
   std::shared_ptr<TransformerModel> outline(const ModelInput& input) const override;
   Json loaded_sizes() const override;

@@ -20,14 +20,11 @@ torch::Tensor padded_places(int64_t first, int64_t count, const torch::Tensor& p
 }  // namespace
 
 Embeddings::Embeddings(const EmbeddingConfig& config)
-    : config_(config),
-      tokens_(register_parameter("tokens", blank({config.vocabulary_size, config.d_model}))) {
+    : config_(config), tokens_(register_parameter("tokens", blank({config.vocabulary_size, config.d_model}))) {
   if (config.positions == Positions::learned)
-    positions_ = register_parameter(
-        "positions", blank({config.position_offset + config.max_length, config.d_model}));
+    positions_ = register_parameter("positions", blank({config.position_offset + config.max_length, config.d_model}));
   if (config.token_types > 0)
-    token_types_ =
-        register_parameter("token_types", blank({config.token_types, config.d_model}));
+    token_types_ = register_parameter("token_types", blank({config.token_types, config.d_model}));
 }
 
 torch::Tensor Embeddings::forward(const torch::Tensor& tokens, const torch::Tensor& token_types, int64_t first,

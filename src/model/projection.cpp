@@ -5,8 +5,7 @@
 namespace headprune {
 
 Projection::Projection(int64_t inputs, int64_t outputs, bool has_bias, SharedProducts products)
-    : weight(register_parameter("weight", blank({outputs, inputs}))),
-      products_(std::move(products)) {
+    : weight(register_parameter("weight", blank({outputs, inputs}))), products_(std::move(products)) {
   if (has_bias) bias = register_parameter("bias", blank({outputs}));
 }
 

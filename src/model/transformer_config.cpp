@@ -6,6 +6,7 @@
 #include "core/error.h"
 #include "core/text.h"
 #include "model/hf_layout.h"
+#include "model/other_families.h"
 
 namespace headprune {
 namespace {
@@ -124,8 +125,9 @@ TransformerConfig config_from_json(const Json& json, const std::string& where) {
     fail(ExitCode::run_failed,
          "{}: model_type '' is not supported; add it, or load the folder with model.type; supported are {}", where,
          join(supported, ", "));
-  fail(ExitCode::run_failed, "{}: model_type '{}' is not supported; supported are {}", where, type,
-       join(supported, ", "));
+  const std::string differs = what_differs(type);
+  fail(ExitCode::run_failed, "{}: model_type '{}' is not supported{}; supported are {}", where, type,
+       differs.empty() ? "" : fmt::format(" ({})", differs), join(supported, ", "));
 }
 
 HeadSet removed_from_json(const Json& json, const TransformerConfig& config, const std::string& where) {

@@ -4,6 +4,7 @@
 #include "core/error.h"
 #include "model/blank.h"
 #include "model/folder.h"
+#include "model/grouping.h"
 
 namespace headprune {
 namespace {
@@ -141,6 +142,8 @@ ModelFolder TransformerFamily::folder() const {
 ModelLabels TransformerFamily::labels() const {
   return path_ ? classifier_labels(folder_of(*path_, config_.architecture)) : ModelLabels();
 }
+
+std::string TransformerFamily::cannot_convert() const { return path_ ? lacks_heads(folder()) : ""; }
 
 std::shared_ptr<TransformerModel> TransformerFamily::build(const ModelInput& input) const {
   if (path_) return build_loaded(folder(), input);

@@ -1,6 +1,6 @@
-// At each step the head whose removal costs least on the select split goes; or, forwards, to a model without heads the one
-// that helps most comes back. With `width` so many sets are followed at once and the best one is the point (beam search).
-// The points are on the report split, so what was chosen by chance on the select split does not count there.
+// At each step the head whose removal costs least on the select split goes; or, forwards, to a model without heads the
+// one that helps most comes back. With `width` so many sets are followed at once and the best one is the point (beam
+// search). The points are on the report split, so what was chosen by chance on the select split does not count there.
 #include <algorithm>
 #include <set>
 
@@ -97,10 +97,13 @@ class Greedy final : public PruneRule {
       const int64_t gone = removes ? level : std::ssize(all) - level;
       // What an earlier attempt chose is not chosen again; of several sets it recorded the best alone.
       const bool is_point = planned.spec.heads_removed == gone * per_unit;
-      if (const auto chosen = options_.width == 1 && is_point ? host.recorded(planned.spec) : std::nullopt)
-        beam = {units.units(*chosen)};
-      else
+      if (const auto chosen = options_.width == 1 && is_point ? host.recorded(planned.spec) : std::nullopt) {
+        beam = {units.units(chosen->removed)};
+        forward = chosen->forward;
+      } else {
         beam = step(beam, all, {units, limits, host, forward});
+      }
+      TORCH_CHECK(!beam.empty(), "greedy: a step without a way to go");
       evaluate();
     }
   }
@@ -117,8 +120,7 @@ class Greedy final : public PruneRule {
   static std::vector<HeadId> movable(const RankedUnits& units, const OrderLimits& limits) {
     std::vector<HeadId> all;
     for (const HeadId& unit : all_heads(units.blocks()))
-      if (limits.kinds.empty() || std::find(limits.kinds.begin(), limits.kinds.end(), unit.block.kind) != limits.kinds.end())
-        all.push_back(unit);
+      if (headprune::may_go(unit.block, limits.kinds)) all.push_back(unit);
     return all;
   }
 
@@ -132,20 +134,18 @@ class Greedy final : public PruneRule {
   /// Whether a step has more than one way to go.
   static bool needs_choice(int64_t level, int64_t all) { return level < all; }
   /// Evaluations of a step, at most.
-  int64_t choices(int64_t level, int64_t all) const {
-    return (level == 1 ? 1 : options_.width) * (all - level + 1);
-  }
+  int64_t choices(int64_t level, int64_t all) const { return (level == 1 ? 1 : options_.width) * (all - level + 1); }
 
   bool may_go(const HeadId& unit, const HeadSet& gone, const Search& search) const {
     if (gone.contains(unit)) return false;
     for (const BlockHeads& block : search.units.blocks())
-      if (block.id == unit.block)
-        return block.count() - std::ssize(gone.in_block(block.id)) > search.limits.min_heads_per_layer;
+      if (block.id == unit.block) return std::ssize(gone.in_block(block.id)) < removable(block, search.limits);
     return false;
   }
 
   /// The best `width` sets with one unit more gone, or one more back.
-  std::vector<HeadSet> step(const std::vector<HeadSet>& beam, const std::vector<HeadId>& all, const Search& search) const {
+  std::vector<HeadSet> step(const std::vector<HeadSet>& beam, const std::vector<HeadId>& all,
+                            const Search& search) const {
     struct Candidate {
       HeadSet gone;
       SelectValue value;
@@ -159,7 +159,8 @@ class Greedy final : public PruneRule {
       for (const HeadId& unit : all) {
         if (options_.direction == Direction::remove ? !may_go(unit, gone, search) : !gone.contains(unit)) continue;
         HeadSet changed = changed_by(gone, unit);
-        if (std::any_of(candidates.begin(), candidates.end(), [&](const Candidate& c) { return c.gone == changed; })) continue;
+        if (std::any_of(candidates.begin(), candidates.end(), [&](const Candidate& c) { return c.gone == changed; }))
+          continue;
         masks.push_back(options_.direction == Direction::remove ? search.units.heads(HeadSet({unit}))
                                                                 : search.units.heads(changed));
         candidates.push_back({std::move(changed), {}});

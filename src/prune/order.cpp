@@ -8,18 +8,18 @@
 #include "core/text.h"
 
 namespace headprune {
-namespace {
 
 bool may_go(const BlockId& block, const std::vector<Kind>& kinds) {
   return kinds.empty() || std::find(kinds.begin(), kinds.end(), block.kind) != kinds.end();
 }
 
-/// Heads of a block that its limits let go.
 int64_t removable(const BlockHeads& block, const OrderLimits& limits) {
   // So many units that at least min_heads_per_layer heads stay.
   const int64_t stay = (limits.min_heads_per_layer + limits.heads_per_unit - 1) / limits.heads_per_unit;
   return may_go(block.id, limits.kinds) ? std::max<int64_t>(0, block.count() - stay) : 0;
 }
+
+namespace {
 
 const char* units_word(const OrderLimits& limits) { return limits.unit == HeadUnit::query ? "heads" : "groups"; }
 

@@ -84,6 +84,10 @@ int64_t count_heads(const Blocks& blocks, const std::vector<Kind>& kinds);
 /// The largest fraction that `limits` let a sweep reach: under min_heads_per_layer each block keeps that many heads (a
 /// block with fewer loses none), and under scope layer the tightest block decides for all.
 double largest_fraction(const Blocks& blocks, const OrderLimits& limits);
+/// Whether blocks of this kind may lose units.
+bool may_go(const BlockId& block, const std::vector<Kind>& kinds);
+/// Units of a block that its limits let go.
+int64_t removable(const BlockHeads& block, const OrderLimits& limits);
 /// Scope global: floor(f N + 0.5) heads; scope layer: floor(f H + 0.5) of each block. Throws Error(usage) naming the
 /// largest fraction when the limits do not allow that many.
 RemovalTarget removal_target(double fraction, const Blocks& blocks, const OrderLimits& limits);

@@ -110,11 +110,11 @@ class RuleHost {
   virtual Importance score_again(Model& model, const Rescoring& how) = 0;
   /// Trains `model` with the gates of `removed` fixed at 0. Returns {forward, backward}.
   virtual std::pair<int64_t, int64_t> fine_tune(Model& model, const HeadSet& removed, const FineTuning& how) = 0;
-  /// The heads that a recorded point lacks; nothing while it is not there.
-  virtual std::optional<HeadSet> recorded(const PointSpec& spec) const = 0;
-  /// Evaluates masks of the intact model on the select split, each beyond the heads of `gone`, which all of them lack: what
-  /// they share is computed once. Nothing is recorded: a point that was interrupted asks again, and the same model gives
-  /// the same values.
+  /// What is recorded of a point; nothing while it is not there.
+  virtual std::optional<Point> recorded(const PointSpec& spec) const = 0;
+  /// Evaluates masks of the intact model on the select split, each beyond the heads of `gone`, which all of them lack:
+  /// what they share is computed once. Nothing is recorded: a point that was interrupted asks again, and the same model
+  /// gives the same values.
   virtual SelectValues select(const HeadSet& gone, const std::vector<HeadSet>& masks) = 0;
   /// A copy of the intact model in so many key/value heads (model/grouping.h).
   virtual std::shared_ptr<Model> converted(int64_t groups, GroupInit init) = 0;

@@ -92,8 +92,8 @@ struct PointResult : Point {
   std::optional<int64_t> kept_group = {};  // the same of a group of several heads
 
   const MetricResult* metric(const std::string& name) const;
-  /// Equal for points that evaluate the same mask under the same weights, of one seed and step: weights of a point's own
-  /// are no other point's. Empty where the mask is not known.
+  /// Equal for points that evaluate the same mask under the same weights, of one seed and step: weights of a point's
+  /// own are no other point's. Empty where the mask is not known.
   const std::string& evaluated() const { return fine_tuned ? point : mask; }
 
   /// point_done of docs/formats.md section 7; with same_as the metrics stay out.

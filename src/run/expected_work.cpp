@@ -65,8 +65,7 @@ class Expected {
       const std::vector<MethodDraws> methods = method_draws(experiment.score, blocks_);
       if (std::any_of(methods.begin(), methods.end(), [](const MethodDraws& one) { return one.needs_data; }))
         add_scoring(1);
-      for (const MethodDraws& method : methods)
-        add(Work::score_mask, static_cast<double>(method.masks), sizes_.score);
+      for (const MethodDraws& method : methods) add(Work::score_mask, static_cast<double>(method.masks), sizes_.score);
     }
     if (until(Stage::analyse) && !analysed(seed))
       add(Work::analysed_batch, static_cast<double>(workspace_.analysis_batches.size()), sizes_.analysed_batch);

@@ -55,8 +55,7 @@ void check_masks(const Experiment& experiment, const ModelFamily& family, CrossP
       const SeedRule sweep = sweep_rule(experiment, i, blocks, seed);
       if (sweep.plan.train_steps() > 0 && !experiment.train)
         found.emplace_back(path, "fine-tuning needs a train section: add one");
-      if (sweep.rule->converts() && !family.holds_no_groups().empty())
-        found.emplace_back(path, family.holds_no_groups());
+      if (sweep.rule->converts() && !family.cannot_convert().empty()) found.emplace_back(path, family.cannot_convert());
       if (sweep.rule->at_step() && !experiment.train)
         found.emplace_back(path, "at_step is a step of the training, which the experiment lacks: add a train section");
     } catch (const Error& error) {
@@ -103,8 +102,14 @@ CrossProblems Experiment::problems() const {
     found.emplace_back("convert", "is for a loaded model; of one that is trained here model.groups says it");
   else if (convert && convert->init == GroupInit::random && !train)
     found.emplace_back("convert.init", "random projections mean nothing before they are trained: add a train section");
-  else if (convert && !family->holds_no_groups().empty())
-    found.emplace_back("convert", family->holds_no_groups());
+  else if (convert && !family->cannot_convert().empty())
+    found.emplace_back("convert", family->cannot_convert());
+  else if (convert)
+    try {
+      family->blocks();
+    } catch (const Error& error) {
+      found.emplace_back("convert", error.what());
+    }
   if (!found.empty()) return found;
   try {
     check_masks(*this, *family, found);

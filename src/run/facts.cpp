@@ -56,9 +56,9 @@ RunFacts run_facts(const Experiment& experiment, const Dataset& dataset) {
   facts.model_args = options_line(model_description(experiment));
   facts.blocks = experiment.family()->blocks();
   facts.seeds = experiment.seeds;
-  facts.seeds_differ_in = !experiment.train                                  ? SeedsDifferIn::nothing
+  facts.seeds_differ_in = !experiment.train                              ? SeedsDifferIn::nothing
                           : experiment.family()->load_path().has_value() ? SeedsDifferIn::fine_tuning
-                                                                             : SeedsDifferIn::training;
+                                                                         : SeedsDifferIn::training;
   for (const auto& item : experiment.score.methods)
     facts.methods.push_back({item.label, item.name(), item.make()->draws(), item.make()->note()});
   for (const auto& item : experiment.prune.sweeps) facts.sweeps.push_back(item.label);

@@ -198,11 +198,11 @@ std::shared_ptr<Model> Host::converted(int64_t groups, GroupInit init) {
                    {.groups = groups, .init = init, .seed = stream_seed(static_cast<uint64_t>(run_.seed), name)});
 }
 
-std::optional<HeadSet> Host::recorded(const PointSpec& spec) const {
+std::optional<Point> Host::recorded(const PointSpec& spec) const {
   if (!done(spec)) return std::nullopt;
   const auto& points = workspace_.journal.record().points;
   const auto at = points.find(point_id(workspace_.experiment_id, spec));
-  return at == points.end() ? std::nullopt : std::optional(at->second.removed);
+  return at == points.end() ? std::nullopt : std::optional<Point>(at->second);
 }
 
 SelectValues Host::select(const HeadSet& gone, const std::vector<HeadSet>& masks) {

@@ -29,7 +29,7 @@ class Host final : public RuleHost {
   Importance intact_scores(const RankedBy& by) override;
   Importance score_again(Model& model, const Rescoring& how) override;
   std::pair<int64_t, int64_t> fine_tune(Model& model, const HeadSet& removed, const FineTuning& how) override;
-  std::optional<HeadSet> recorded(const PointSpec& spec) const override;
+  std::optional<Point> recorded(const PointSpec& spec) const override;
   SelectValues select(const HeadSet& gone, const std::vector<HeadSet>& masks) override;
   std::shared_ptr<Model> converted(int64_t groups, GroupInit init) override;
 

@@ -151,8 +151,8 @@ ExperimentPlan plan_experiment(const Experiment& experiment, const Dataset& data
   kept_models += std::ssize(kept_steps);
 
   const auto seeds = static_cast<int64_t>(experiment.seeds.size());
-  plan.forward = seeds * ((scorings + score_masks) * score_batches + plan.points * report_batches + select_masks * select_batches +
-                          plan.train_steps);
+  plan.forward = seeds * ((scorings + score_masks) * score_batches + plan.points * report_batches +
+                          select_masks * select_batches + plan.train_steps);
   if (!experiment.analyses.methods.empty())
     plan.forward += seeds * std::ssize(plan_batches(analysed_split(experiment, dataset).examples, kAnalysisPlan));
   plan.backward = seeds * (scorings * score_batches + plan.train_steps);

@@ -7,12 +7,13 @@ namespace headprune {
 SeedRule sweep_rule(const Experiment& experiment, size_t sweep, const Blocks& blocks, int64_t seed) {
   const auto& item = experiment.prune.sweeps.at(sweep);
   SeedRule rule{.label = item.label, .rule = item.make(), .plan = {}};
-  rule.plan = rule.rule->plan({.seed = seed,
-                               .sweep = item.label,
-                               .rule = item.name(),
-                               .at_step = rule.rule->at_step(),
-                               .blocks = blocks,
-                               .methods = chosen_methods(method_draws(experiment.score, blocks), rule.rule->methods())});
+  rule.plan =
+      rule.rule->plan({.seed = seed,
+                       .sweep = item.label,
+                       .rule = item.name(),
+                       .at_step = rule.rule->at_step(),
+                       .blocks = blocks,
+                       .methods = chosen_methods(method_draws(experiment.score, blocks), rule.rule->methods())});
   return rule;
 }
 

@@ -95,12 +95,16 @@ Passes model_stage(SeedRun& run) {
   std::shared_ptr<TransformerModel> model = family->build(input);
   model->use(products_of(workspace.experiment.runtime));
   Passes passes;
-  if (!workspace.experiment.train) {
+  const bool own = workspace.experiment.train || workspace.experiment.convert;  // not what the folder holds
+  if (!own) {
     workspace.journal.model({run.seed, 0, family->load_path()->string(), ""});
   } else if (record.has_model(run.seed) && verify_manifest(folder).empty()) {
     load_weights(read_model_folder(folder), *model);
     run.trained_steps = record.models.at(run.seed).step;
-    log_info("[model] seed {}: trained before, read from {}", run.seed, folder.string());
+    log_info("[model] seed {}: made before, read from {}", run.seed, folder.string());
+  } else if (!workspace.experiment.train) {
+    workspace.journal.model({run.seed, 0, relative.string(),
+                             save_model(workspace, *model, mask_sha256(model->blocks(), HeadSet()), folder)});
   } else {
     const TrainResult trained = train_model(run, *model);
     run.trained_steps = trained.steps;

@@ -54,18 +54,22 @@ Passes score_stage(SeedRun& run, IntactScores& scores) {
       if (is_missing(key)) record_importance(workspace, key, computed[i], run.blocks, nothing_removed);
       shared.forward = std::max(shared.forward, computed[i].forward);
       shared.backward = std::max(shared.backward, computed[i].backward);
+      const int64_t expected = together[i].method->masks(run.blocks);
+      workspace.progress.skip(Work::score_mask, static_cast<double>(expected - computed[i].masks));
     }
     passes += shared;
     workspace.status.heartbeat();
   };
-  // Those that look at the same pass all again, not the missing ones alone: which attention path runs depends on what the
-  // pass is asked for, and a continued run must find the same bytes as an uninterrupted one.
+  // Those that look at the same pass all again, not the missing ones alone: which attention path runs depends on what
+  // the pass is asked for, and a continued run must find the same bytes as an uninterrupted one.
   const auto masks = std::stable_partition(requests.begin(), requests.end(), [&](const ScoreRequest& request) {
     return request.method->masks(run.blocks) == 0;
   });
   const std::vector<ScoreRequest> together(requests.begin(), masks);
   if (std::any_of(together.begin(), together.end(), [&](const ScoreRequest& one) { return is_missing(key_of(one)); }))
     compute(together);
+  else
+    workspace.progress.skip(Work::score_batch, static_cast<double>(workspace.score_batches.size()));
   for (auto one = masks; one != requests.end(); ++one)
     if (is_missing(key_of(*one)))
       compute({*one});

@@ -72,8 +72,8 @@ struct Workspace {
   PointCounts points = {};
 
   const ScoreMethod& method(const std::string& label) const;
-  /// Bytes that the masks of one evaluator may share: there are three at a time, of the report split, of the select split
-  /// and of scores or of a model that lost heads.
+  /// Bytes that the masks of one evaluator may share: there are three at a time, of the report split, of the select
+  /// split and of scores or of a model that lost heads.
   int64_t mask_memory() const { return experiment.runtime.memory_mb * 1024 * 1024 / 3; }
   /// `pieces` of a kind of work are done: the estimate of what is left moves on, here and in status.json.
   void advance(Work kind, double pieces);

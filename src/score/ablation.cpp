@@ -1,5 +1,5 @@
-// Rise of the mean loss on the score split when the head alone is removed: what every other score estimates (the oracle of
-// Michel et al. 2019, figure 3). Negative where the model does better without the head.
+// Rise of the mean loss on the score split when the head alone is removed: what every other score estimates (the oracle
+// of Michel et al. 2019, figure 3). Negative where the model does better without the head.
 #include "score/masked_losses.h"
 
 namespace headprune {
@@ -38,9 +38,7 @@ class Ablation final : public ScoreMethod {
     needs.data = false;
     return needs;
   }
-  int64_t masks(const Blocks& heads) const override {
-    return 1 + std::ssize(all_heads(in_units(heads, unit())));
-  }
+  int64_t masks(const Blocks& heads) const override { return 1 + std::ssize(all_heads(in_units(heads, unit()))); }
   std::unique_ptr<Pass> start(const ScoreInput& input, int64_t) const override {
     return std::make_unique<TakeAway>(options_, input);
   }
@@ -68,6 +66,7 @@ class Ablation final : public ScoreMethod {
         }
         raw.n.push_back(std::ssize(whole));
       }
+      if (whole.size() < 2) raw.halves = {};
       raw.masks = masked.masks();
       return raw;
     }

@@ -1,6 +1,7 @@
-// Mean over examples of the squared gradient of the loss by the head's gate: the diagonal of the gates' empirical Fisher
-// information (Kwon et al. 2022, section 4.1, by single examples). With `batches` the gradient of a batch's mean loss is
-// squared in its place, as their code does with batches of 32: another number, which noise in the gradient enters less.
+// Mean over examples of the squared gradient of the loss by the head's gate: the diagonal of the gates' empirical
+// Fisher information (Kwon et al. 2022, section 4.1, by single examples). With `batches` the gradient of a batch's mean
+// loss is squared in its place, as their code does with batches of 32: another number, which noise in the gradient
+// enters less.
 #include <map>
 
 #include "score/accumulate.h"
@@ -66,7 +67,8 @@ class Fisher final : public ScoreMethod {
       const Blocks& blocks = units_.blocks();
       for (size_t b = 0; b < blocks.size(); ++b) {
         if (blocks[b].heads.empty()) continue;
-        const torch::Tensor gradient = units_.sum(seen.gate_gradients[b].to(torch::kCPU, torch::kFloat64), b);  // [B, U]
+        const torch::Tensor gradient =
+            units_.sum(seen.gate_gradients[b].to(torch::kCPU, torch::kFloat64), b);  // [B, U]
         require_finite(gradient, seen.batch, {"fisher", blocks[b], survives_[b], units_.unit()});
         for (int64_t i = 0; i < seen.batch.size(); ++i) {
           Sum& sum = sums_[seen.batch.examples[static_cast<size_t>(i)] / size_];

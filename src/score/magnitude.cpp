@@ -13,7 +13,8 @@ enum class Part { q, k, v, o };
 
 template <>
 struct EnumNames<MagnitudeNorm> {
-  static constexpr std::pair<const char*, MagnitudeNorm> names[] = {{"l2", MagnitudeNorm::l2}, {"l1", MagnitudeNorm::l1}};
+  static constexpr std::pair<const char*, MagnitudeNorm> names[] = {{"l2", MagnitudeNorm::l2},
+                                                                    {"l1", MagnitudeNorm::l1}};
 };
 template <>
 struct EnumNames<Part> {
@@ -34,8 +35,8 @@ class Magnitude final : public ScoreMethod {
     template <class V>
     void fields(V& v) {
       v("norm", norm, "l2: root of the sum of squares; l1: sum of absolute values");
-      v("parts", parts, "projections that count: q, k, v and o; keys and values that heads share count with unit: group",
-        not_empty);
+      v("parts", parts,
+        "projections that count: q, k, v and o; keys and values that heads share count with unit: group", not_empty);
       v("normalize", normalize, "how the scores of different blocks are made comparable");
       v("unit", unit, kScoreUnitHelp);
     }

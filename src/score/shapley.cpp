@@ -1,6 +1,7 @@
-// Shapley value of each head in the game whose worth is the mean loss on the score split (Held and Yang 2023 play it for
-// multilingual heads): the mean, over random orders of all heads, of how much the loss rises when the head goes after
-// those before it. Negative where it does harm. Over one order the rises add up to loss(no head) - loss(all heads).
+// Shapley value of each head in the game whose worth is the mean loss on the score split (Held and Yang 2023 play it
+// for multilingual heads): the mean, over random orders of all heads, of how much the loss rises when the head goes
+// after those before it. Negative where it does harm. Over one order the rises add up to loss(no head) - loss(all
+// heads).
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -22,7 +23,8 @@ class Shapley final : public ScoreMethod {
 
     template <class V>
     void fields(V& v) {
-      v("permutations", permutations, "random orders at most, each of as many evaluations as there are heads", at_least(2));
+      v("permutations", permutations, "random orders at most, each of as many evaluations as there are heads",
+        at_least(2));
       v("truncate", truncate,
         "an order ends, its other heads adding nothing, once the loss is nearer to that without any head than this "
         "share of what all heads together are worth; then rises do not add up exactly. 0: never",
@@ -67,6 +69,7 @@ class Shapley final : public ScoreMethod {
       for (done_ = 0; done_ < options_.permutations && !exact_enough(std::abs(ends.none[0] - ends.all[0]));)
         add_order(units, ends, loss);
       RawScores raw = scores(masked.units(), units);
+      if (input_.examples < 2) raw.halves = {};
       raw.masks = masked.masks();
       return raw;
     }
@@ -90,7 +93,8 @@ class Shapley final : public ScoreMethod {
     std::vector<size_t> order(size_t count) const {
       std::vector<size_t> order(count);
       std::iota(order.begin(), order.end(), 0);
-      Random random(input_.seed, fmt::format("score/shapley/{}", done_));
+      // The same orders in every run: a score of one model is one, whatever the seed of the run.
+      Random random(0, fmt::format("score/shapley/{}", done_));
       random.shuffle(order);
       return order;
     }
@@ -112,7 +116,8 @@ class Shapley final : public ScoreMethod {
       ++done_;
       for (size_t u = 0; u < units.size(); ++u) {  // Welford
         const double away = rises[u][0] - mean_[u][0];
-        for (size_t m = 0; m < mean_[u].size(); ++m) mean_[u][m] += (rises[u][m] - mean_[u][m]) / static_cast<double>(done_);
+        for (size_t m = 0; m < mean_[u].size(); ++m)
+          mean_[u][m] += (rises[u][m] - mean_[u][m]) / static_cast<double>(done_);
         squares_[u] += away * (rises[u][0] - mean_[u][0]);
       }
     }

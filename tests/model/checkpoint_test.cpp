@@ -179,8 +179,17 @@ TEST_CASE("a folder that is no model is refused with what to do", "[model]") {
   CHECK_THAT(error_of(folder.path()), ContainsSubstring("has no config.json"));
   write_text(folder.path() / "model.safetensors", "");  // without it that is what is said
   write_text(folder.path() / "config.json", R"({"model_type":"t5","hidden_size":8})");
-  CHECK_THAT(error_of(folder.path()), ContainsSubstring("model_type 't5' is not supported; supported are "
-                                                        "headprune_encoder, headprune_decoder"));
+  CHECK_THAT(error_of(folder.path()),
+             ContainsSubstring("model_type 't5' is not supported (its positions are biases added to attention") &&
+                 ContainsSubstring("supported are headprune_encoder, headprune_decoder"));
+  // Close to what is supported, and not the same.
+  for (const auto& [type, differs] :
+       {std::pair("gemma", "multiplies by 1 + weight"), std::pair("phi3", "in one tensor"),
+        std::pair("gpt_neox", "side by side"), std::pair("mixtral", "mixtures of experts")}) {
+    write_text(folder.path() / "config.json", fmt::format(R"({{"model_type":"{}"}})", type));
+    CHECK_THAT(error_of(folder.path()),
+               ContainsSubstring(fmt::format("model_type '{}'", type)) && ContainsSubstring(differs));
+  }
   write_text(folder.path() / "config.json", R"({"hidden_size":8})");
   CHECK_THAT(error_of(folder.path()), ContainsSubstring("model_type '' is not supported"));
   write_text(folder.path() / "config.json", "[1]");

@@ -1,15 +1,15 @@
 // Fewer keys and values for the same query heads: against transformers, and what a folder says of it.
+#include "model/grouping.h"
+
 #include "hf_golden.h"
 #include "model/attention.h"
 #include "model/checkpoint.h"
-#include "model/grouping.h"
 #include "support/folder.h"
 
 using namespace headprune;
 using namespace headprune::testing;
 
 namespace {
-
 
 torch::Tensor logits(TransformerModel& model, const HfGolden& golden) { return model.forward(golden.batch()).values; }
 
@@ -31,7 +31,8 @@ TEST_CASE("means of key and value projections give what transformers computes wi
   }
 }
 
-TEST_CASE("as many groups as there are give an equal model; the first and random ones are what they say", "[grouping]") {
+TEST_CASE("as many groups as there are give an equal model; the first and random ones are what they say",
+          "[grouping]") {
   const torch::NoGradGuard no_grad;
   const HfGolden golden("llama_biases");
   const auto model = golden.model();
@@ -55,7 +56,8 @@ TEST_CASE("as many groups as there are give an equal model; the first and random
 
 TEST_CASE("heads that shared equal keys and values lose nothing", "[grouping]") {
   const torch::NoGradGuard no_grad;
-  for (const Architecture architecture : {Architecture::encoder, Architecture::decoder, Architecture::encoder_decoder}) {
+  for (const Architecture architecture :
+       {Architecture::encoder, Architecture::decoder, Architecture::encoder_decoder}) {
     TransformerConfig sizes{.architecture = architecture,
                             .d_model = 12,
                             .layers = 2,

@@ -18,9 +18,9 @@ TEST_CASE("convert has a row for each number of groups, trained on a copy of its
   CHECK(rule->converts());
   CHECK((plan.points() == 3 && plan.train_steps() == 21 && plan.kept_models() == 3 && plan.scorings() == 0));
   run(*rule, convert_input(model), model, host);
-  CHECK(host.calls == std::vector<std::string>{
-                          "convert 4 mean", "train fewer/groups_4 7 without 0", "convert 1 mean",
-                          "train fewer/groups_1 7 without 0", "convert 2 mean", "train fewer/groups_2 7 without 0"});
+  CHECK(host.calls == std::vector<std::string>{"convert 4 mean", "train fewer/groups_4 7 without 0", "convert 1 mean",
+                                               "train fewer/groups_1 7 without 0", "convert 2 mean",
+                                               "train fewer/groups_2 7 without 0"});
   REQUIRE(host.points.size() == 3);
   for (size_t i = 0; i < 3; ++i) {
     const PlannedPoint& point = host.points[i];

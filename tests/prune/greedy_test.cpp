@@ -116,7 +116,10 @@ TEST_CASE("an interrupted greedy sweep goes on from what it chose", "[prune]") {
   run(*rule, sweep_input("walk", "greedy", again.model, {}), again.model, again.host);
   CHECK(again.host.calls == std::vector<std::string>{"select 3 without 3", "select 2 without 4"});
   REQUIRE(again.host.points.size() == 3);
-  for (size_t i = 0; i < 3; ++i) CHECK(again.host.points[i].removed == whole.host.points[i + 4].removed);
+  for (size_t i = 0; i < 3; ++i) {
+    CHECK((again.host.points[i].removed == whole.host.points[i + 4].removed));
+    CHECK(again.host.points[i].forward == whole.host.points[i + 4].forward);
+  }
 }
 
 TEST_CASE("greedy leaves heads and kinds alone that may not go", "[prune]") {
@@ -124,6 +127,17 @@ TEST_CASE("greedy leaves heads and kinds alone that may not go", "[prune]") {
   REQUIRE(walk.host.points.size() == 5);
   for (int64_t layer = 0; layer < 2; ++layer)
     CHECK(walk.host.points.back().removed.in_block({Kind::encoder, layer}).size() == 2);
+  // So many groups stay that they have at least so many heads.
+  Blocks grouped = encoder_blocks({8});
+  grouped.front().heads_per_group = 2;
+  HeadsOnly model(grouped);
+  for (const auto& [least, groups] : {std::pair(2, 3), std::pair(3, 2), std::pair(8, 0)}) {
+    NotingHost host(grouped, no_scores);
+    host.select_value = [](const HeadSet& removed) { return SelectValue{-static_cast<double>(removed.size()), 0}; };
+    const auto rule = make_rule(fmt::format("{{greedy: {{unit: group, min_heads_per_layer: {}}}}}", least));
+    run(*rule, sweep_input("walk", "greedy", model, {}), model, host);
+    CHECK(std::ssize(host.points) == 1 + groups);
+  }
   CHECK_THROWS_WITH(make_rule("{greedy: {direction: add, min_heads_per_layer: 1}}"),
                     ContainsSubstring("is for direction: remove"));
 }

@@ -28,7 +28,7 @@ class AgreementHost final : public RuleHost {
     throw std::logic_error("no table trains");
   }
   std::shared_ptr<Model> converted(int64_t, GroupInit) override { throw std::logic_error("not asked for"); }
-  std::optional<HeadSet> recorded(const PointSpec&) const override { return std::nullopt; }
+  std::optional<Point> recorded(const PointSpec&) const override { return std::nullopt; }
   SelectValues select(const HeadSet& gone, const std::vector<HeadSet>& masks) override {
     REQUIRE(gone.empty());
     SelectValues result;

@@ -64,10 +64,10 @@ std::pair<int64_t, int64_t> NotingHost::fine_tune(Model& model, const HeadSet& r
   return {how.steps, how.steps};
 }
 
-std::optional<HeadSet> NotingHost::recorded(const PointSpec& spec) const {
+std::optional<Point> NotingHost::recorded(const PointSpec& spec) const {
   for (const auto* list : {&known, &points})
     for (const PlannedPoint& point : *list)
-      if (point.spec == spec) return point.removed;
+      if (point.spec == spec) return point;
   return std::nullopt;
 }
 

@@ -6,8 +6,9 @@ using namespace headprune::test;
 
 TEST_CASE("exactly the scores of this program are registered, each with a summary", "[score]") {
   const auto& registry = Registry<ScoreMethod>::instance();
-  CHECK(registry.names() == std::vector<std::string>{"ablation", "confidence", "entropy", "first_token", "fisher", "gradient_l1",
-                                                    "magnitude", "output_l2", "output_norm_ratio", "random", "shapley"});
+  CHECK(registry.names() == std::vector<std::string>{"ablation", "confidence", "entropy", "first_token", "fisher",
+                                                     "gradient_l1", "magnitude", "output_l2", "output_norm_ratio",
+                                                     "random", "shapley"});
   CHECK(registry.duplicates().empty());
   for (const std::string& name : registry.names()) CHECK_FALSE(registry.summary(name).empty());
 }

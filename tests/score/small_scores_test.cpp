@@ -9,9 +9,9 @@ namespace {
 
 /// What one example shows, alone and without padding.
 struct Seen {
-  PerBlock weights;   // [H, T, S] a block
-  PerBlock contexts;  // [H, T, Dv]
-  PerBlock gradients; // [H]: of its loss by the gates
+  PerBlock weights;    // [H, T, S] a block
+  PerBlock contexts;   // [H, T, Dv]
+  PerBlock gradients;  // [H]: of its loss by the gates
 };
 
 std::vector<Seen> look(const Subject& subject) {
@@ -65,17 +65,15 @@ TEST_CASE("scores of one formula are that formula, example by example", "[score]
       CHECK(relative_difference(score(yaml, subject).values, expected) < 1e-10);
     };
     agrees("fisher", mean_of(seen, [](const Seen& one, size_t b) { return one.gradients[b].square(); }));
-    agrees("first_token", negative(mean_of(seen, [](const Seen& one, size_t b) {
-             return one.weights[b].select(-1, 0).mean(-1);
-           })));
+    agrees("first_token",
+           negative(mean_of(seen, [](const Seen& one, size_t b) { return one.weights[b].select(-1, 0).mean(-1); })));
     agrees("output_norm_ratio", mean_of(seen, [](const Seen& one, size_t b) {
              const torch::Tensor norms = one.contexts[b].norm(2, -1).mean(-1);  // [H]
              return norms / norms.mean();
            }));
     // The only special token stands at the first position of the source, which is no end of a text.
-    agrees("confidence", mean_of(seen, [](const Seen& one, size_t b) {
-             return std::get<0>(one.weights[b].max(-1)).mean(-1);
-           }));
+    agrees("confidence",
+           mean_of(seen, [](const Seen& one, size_t b) { return std::get<0>(one.weights[b].max(-1)).mean(-1); }));
   }
 }
 
@@ -105,7 +103,8 @@ TEST_CASE("fisher squares the mean gradient of neighbouring examples where it is
       expected.push_back(sum);
     }
     CHECK(relative_difference(score("{fisher: {batches: 3}}", subject, {.batch_size = 2}).values, expected) < 1e-10);
-    CHECK(relative_difference(score("{fisher: {batches: 1}}", subject).values, score("fisher", subject).values) < 1e-12);
+    CHECK(relative_difference(score("{fisher: {batches: 1}}", subject).values, score("fisher", subject).values) <
+          1e-12);
   }
 }
 
@@ -122,9 +121,9 @@ TEST_CASE("magnitude is the norm of the weights that are the head's, or its grou
       const torch::Tensor q = rows(attention.query().weight, h, 3), o = rows(attention.output().weight.t(), h, 2);
       heads.push_back(std::sqrt((q.square().sum() + o.square().sum()).item<double>()));
       const int64_t g = h / 2;
-      double squares = (rows(attention.key().weight, g, 3).square().sum() +
-                        rows(attention.value().weight, g, 2).square().sum())
-                           .item<double>();
+      double squares =
+          (rows(attention.key().weight, g, 3).square().sum() + rows(attention.value().weight, g, 2).square().sum())
+              .item<double>();
       for (const int64_t other : {2 * g, 2 * g + 1})
         squares += (rows(attention.query().weight, other, 3).square().sum() +
                     rows(attention.output().weight.t(), other, 2).square().sum())
@@ -138,6 +137,7 @@ TEST_CASE("magnitude is the norm of the weights that are the head's, or its grou
   }
   CHECK(relative_difference(score("magnitude", subject).values, own) < 1e-12);
   CHECK(relative_difference(score("{magnitude: {unit: group}}", subject).values, of_group) < 1e-12);
-  CHECK(relative_difference(score("{magnitude: {unit: group, norm: l1, parts: [v]}}", subject).values, l1_values) < 1e-12);
+  CHECK(relative_difference(score("{magnitude: {unit: group, norm: l1, parts: [v]}}", subject).values, l1_values) <
+        1e-12);
   CHECK(score("magnitude", subject).forward == 0);
 }

@@ -11,6 +11,8 @@ namespace {
 
 std::string point_title(const std::string& label, const PointGroup& point, const MetricSummary& metric) {
   const PointResult& first = point.first();
+  if (first.other_model())
+    return fmt::format("{}, {}: {} {}", label, first.spec.name, metric.name, estimate_text(metric.estimate));
   return fmt::format("{}, {} removed ({} of {} heads): {} {}", label, percent(first.fraction), first.spec.heads_removed,
                      first.heads_total, metric.name, estimate_text(metric.estimate));
 }

@@ -317,7 +317,7 @@ std::map<std::pair<std::string, std::string>, double> point_q(const Record& reco
   std::map<Family, std::map<std::string, PointGroup>> families;
   for (const auto& [id, point] : record.points) {
     const PointSpec& spec = point.spec;
-    if (spec.rule == "none") continue;
+    if (spec.rule == "none" || spec.control_steps) continue;
     PointGroup alone{.members = {&point}};
     for (const MetricResult& metric : point.metrics) {
       MetricSummary& summary = alone.metrics.emplace_back();

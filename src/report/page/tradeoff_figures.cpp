@@ -1,4 +1,4 @@
-// What a metric costs: every point over the size that the model has there, so that rules whose points mean different
+// What a metric costs: points over the size that the model has there, so that rules whose points mean different
 // things (heads removed, groups removed, keys and values shared) stand side by side.
 #include <fmt/format.h>
 
@@ -74,6 +74,7 @@ LineSeries line_over(const Cost& cost, double whole, const Line& line, const std
     point.x = 100 * mean_cost(cost, group).value_or(NAN) / whole;
     point.title += fmt::format(", {:.3g} % of the {}", point.x, cost.name);
   }
+  std::erase_if(series.points, [](const LinePoint& point) { return !std::isfinite(point.x); });
   std::stable_sort(series.points.begin(), series.points.end(),
                    [](const LinePoint& a, const LinePoint& b) { return a.x < b.x; });
   return series;
@@ -119,7 +120,8 @@ std::vector<Figure> tradeoff_figures(const Record& record) {
   figure.file = fmt::format("tradeoff-{}.svg", metric);
   figure.alt = fmt::format("{} over what the model costs, one line a sweep and method", metric);
   figure.caption =
-      "Upright lines at the points are 95 % intervals, cut where the metric ends. The last line joins the points that "
+      "Without random orders, masks from files, earlier training steps and intact models that were trained on. Upright "
+      "lines at the points are 95 % intervals, cut where the metric ends. The last line joins the points that "
       "no smaller point is as good as: which they are was seen on the same examples, so the next examples may choose "
       "others.";
   return {figure};

@@ -171,12 +171,13 @@ std::string areas_sentence(const Record& record, const Sweep& sweep, const std::
 }
 
 std::string mask_title(const MaskList& list) {
-  return fmt::format("{} of {}", list.of_models() ? "Models" : "Masks", list.sweep) + (list.seed ? fmt::format(", seed {}", *list.seed) : "");
+  return fmt::format("{} of {}", list.of_models() ? "Models" : "Masks", list.sweep) +
+         (list.seed ? fmt::format(", seed {}", *list.seed) : "");
 }
 
 std::string mask_subject(const MaskList& list, const std::string& metric) {
   return list.of_models() ? fmt::format("{} of models with all heads", metric)
-                         : fmt::format("{} of the pruned model", metric);
+                          : fmt::format("{} of the pruned model", metric);
 }
 
 TextRows mask_rows(const MaskList& list, const std::string& metric) {
