@@ -35,7 +35,7 @@ TEST_CASE("export writes a pruned model that loads, and refuses what it cannot d
   CHECK(exported({"--point", "nosuch"}).err.find("the run has no point nosuch") != std::string::npos);
   const Finished refused = exported({"--point", tuned});
   CHECK(refused.code == 4);
-  CHECK(refused.err.find("set keep_weights: last or all") != std::string::npos);
+  CHECK(refused.err.find("set keep_weights: all in the sweep") != std::string::npos);
   CHECK_FALSE(fs::exists(scratch / "out"));
   const Finished finished = exported({"--point", half, "--json"});
   REQUIRE(finished.code == 0);

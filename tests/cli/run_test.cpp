@@ -225,8 +225,10 @@ TEST_CASE("starters run as they are: what init prints validates", "[cli]") {
 TEST_CASE("list shows every plug-in with its options", "[cli]") {
   const TestFolder scratch;
   const std::pair<const char*, std::vector<const char*>> expected[] = {
-      {"scores", {"entropy", "gradient_l1", "output_l2", "random"}},
-      {"rules", {"from_file", "iterative", "one_shot"}},
+      {"scores",
+       {"ablation", "confidence", "entropy", "first_token", "fisher", "gradient_l1", "magnitude", "output_l2",
+        "output_norm_ratio", "random", "shapley"}},
+      {"rules", {"convert", "from_file", "greedy", "iterative", "one_shot"}},
       {"tasks", {"classification", "language_modelling", "multiple_choice", "regression", "translation"}},
       {"models",
        {"bert", "decoder", "distilbert", "encoder", "encoder_decoder", "gpt2", "llama", "marian", "mistral", "qwen2",
