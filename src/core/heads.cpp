@@ -114,6 +114,12 @@ std::vector<int64_t> HeadSet::in_block(const BlockId& block) const {
   return in == removed_.end() ? std::vector<int64_t>{} : in->second;
 }
 
+HeadSet HeadSet::with(const HeadSet& more) const {
+  HeadSet both = *this;
+  for (const HeadId& head : more.heads()) both.insert(head);
+  return both;
+}
+
 std::vector<HeadId> HeadSet::heads() const {
   std::vector<HeadId> result;
   for (const auto& [block, in] : removed_) {

@@ -73,6 +73,8 @@ class HeadSet {
   /// Ascending head ids removed from one block; empty when none.
   std::vector<int64_t> in_block(const BlockId& block) const;
   std::vector<HeadId> heads() const;
+  /// With those of `more`.
+  HeadSet with(const HeadSet& more) const;
   bool operator==(const HeadSet&) const = default;
 
   /// {"encoder":{"0":[1],"3":[2,3]}}, empty parts omitted (docs/formats.md section 1).

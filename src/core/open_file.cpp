@@ -10,14 +10,14 @@
 
 #include "core/error.h"
 #include "core/memory.h"
+#include "core/process.h"
 
 namespace headprune {
 namespace {
 
 [[noreturn]] void refuse(const std::string& name, int error) {
-  const bool full = error == EMFILE || error == ENFILE;
-  fail(ExitCode::usage, "cannot read {}: {}{}", name, std::generic_category().message(error),
-       full ? "; raise the number of open files (ulimit -n)" : "");
+  const std::error_code reason(error, std::generic_category());
+  fail(ExitCode::usage, "cannot read {}: {}{}", name, reason.message(), limit_advice(reason));
 }
 
 void require_regular(const std::string& name, const struct stat& status) {

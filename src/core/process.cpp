@@ -21,12 +21,12 @@ bool is_of_disk(const std::error_code& reason) {
   return false;
 }
 
-std::string advice(const std::error_code& reason) {
+}  // namespace
+
+std::string limit_advice(const std::error_code& reason) {
   const bool full = reason == std::errc::too_many_files_open || reason == std::errc::too_many_files_open_in_system;
   return full ? "; raise the number of open files (ulimit -n)" : "";
 }
-
-}  // namespace
 
 void open_standard_descriptors() {
   for (int descriptor = 0; descriptor <= 2; ++descriptor) {
@@ -57,7 +57,7 @@ std::optional<Error> system_problem(const std::exception& error) {
   if (const auto* file = dynamic_cast<const std::filesystem::filesystem_error*>(&error)) {
     const std::string path = file->path1().empty() ? "a folder" : file->path1().string();
     return Error(is_of_disk(file->code()) ? ExitCode::io : ExitCode::usage,
-                 fmt::format("cannot get at {}: {}{}", path, file->code().message(), advice(file->code())));
+                 fmt::format("cannot get at {}: {}{}", path, file->code().message(), limit_advice(file->code())));
   }
   const auto* system = dynamic_cast<const std::system_error*>(&error);
   // A thread's stack that finds no memory gives the same number.

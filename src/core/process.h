@@ -3,6 +3,8 @@
 
 #include <exception>
 #include <optional>
+#include <string>
+#include <system_error>
 
 #include "core/error.h"
 
@@ -15,6 +17,9 @@ void open_standard_descriptors();
 void require_working_directory();
 /// Throws Error(io) where something that was written to stdout did not get there.
 void require_output_written();
+
+/// The end of a sentence about a refusal that a higher limit would undo; empty for other reasons.
+std::string limit_advice(const std::error_code& reason);
 
 /// The sentence for what the standard library throws of the file system (a closed folder, a loop of links, a name that
 /// is too long) or of threads; nothing for other exceptions.

@@ -1,6 +1,7 @@
 #include "data/chat_template.h"
 
 #include "core/error.h"
+#include "core/open_file.h"
 #include "core/text.h"
 #include "data/special_tokens.h"
 
@@ -44,7 +45,7 @@ TemplateText find_template(const TokenizerFiles& files) {
     fail(ExitCode::run_failed, "{}: several chat templates (additional_chat_templates) are not supported",
          files.folder().string());
   if (const auto path = files.folder() / kFile; fs::exists(path)) {
-    std::string text = read_file(path);
+    std::string text = read_file_up_to(path, kMaxJsonFile);
     if (text.ends_with('\n')) text.pop_back();  // which Jinja leaves out
     return {std::move(text), path.string()};
   }

@@ -80,6 +80,14 @@ NamedTensors state(const Model& model) {
   return tensors;
 }
 
+void copy_equal_shapes(const Model& from, const Model& to) {
+  const NamedTensors sources = state(from), targets = state(to);
+  for (const auto& [name, tensor] : targets) {
+    torch::Tensor target = tensor;
+    if (sources.at(name).sizes() == target.sizes()) target.copy_(sources.at(name));
+  }
+}
+
 std::vector<std::string> tensor_problems(const NamedTensors& wanted, const NamedTensors& found) {
   std::vector<std::string> problems;
   for (const auto& [name, target] : wanted) {

@@ -24,6 +24,8 @@ std::string tensors_file(const NamedTensors& tensors, const std::map<std::string
 
 /// Parameters and buffers by name, on their device, sharing memory.
 NamedTensors state(const Model& model);
+/// Copies tensors of one shape in both; those of attention differ where heads went, or share keys and values.
+void copy_equal_shapes(const Model& from, const Model& to);
 /// What keeps `found` from being copied into tensors of the names and shapes of `wanted`, one sentence part each.
 std::vector<std::string> tensor_problems(const NamedTensors& wanted, const NamedTensors& found);
 /// Throws Error(run_failed) naming a tensor with a value that is not finite. Attention hides it: a head of NaN comes

@@ -54,12 +54,6 @@ Batch batch_of(const std::vector<Example>& examples) {
   return make_batch(examples, indices, torch::kCPU);
 }
 
-HeadSet united(const HeadSet& first, const HeadSet& second) {
-  HeadSet both = first;
-  for (const HeadId& head : second.heads()) both.insert(head);
-  return both;
-}
-
 /// Of the source's weights; "format" is always written.
 std::map<std::string, std::string> metadata_of(const fs::path& folder) {
   std::map<std::string, std::string> metadata;
@@ -215,7 +209,7 @@ ExportResult export_model(const ExportRequest& request) {
   const torch::NoGradGuard no_grad;
   const ModelFolder folder = read_model_folder(request.model, request.type);
   check_heads(folder, request.removed);
-  const ExportPlan plan = plan_export(folder, united(folder.removed, request.removed), request.form);
+  const ExportPlan plan = plan_export(folder, folder.removed.with(request.removed), request.form);
   const auto source = load_model(folder, torch::kCPU);
   const std::vector<Example> examples = probe_examples(folder.config);
   const Batch batch = batch_of(examples);

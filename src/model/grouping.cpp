@@ -4,6 +4,7 @@
 #include "core/random.h"
 #include "model/attention.h"
 #include "model/blank.h"
+#include "model/checkpoint.h"
 #include "model/folder.h"
 #include "model/hf_layout.h"
 
@@ -19,16 +20,6 @@ torch::Tensor pooled(const torch::Tensor& from, int64_t width, int64_t joined, G
   return (init == GroupInit::mean ? groups.mean(1) : groups.select(1, 0)).flatten(0, 1);  // [G / joined D, ...]
 }
 
-/// Tensors of one shape in both.
-void copy_others(const TransformerModel& from, TransformerModel& to) {
-  const auto sources = from.named_parameters(), targets = to.named_parameters();
-  for (const auto& entry : targets)
-    if (const torch::Tensor& source = sources[entry.key()]; source.sizes() == entry.value().sizes())
-      torch::Tensor(entry.value()).copy_(source);
-  const auto constants = from.named_buffers(), copies = to.named_buffers();
-  for (const auto& entry : copies) torch::Tensor(entry.value()).copy_(constants[entry.key()]);
-}
-
 constexpr const char* kLacksHeads = "the model lacks heads already; only an intact one is put into fewer groups";
 
 }  // namespace
@@ -37,9 +28,10 @@ std::string lacks_heads(const ModelFolder& folder) {
   return folder.removed.empty() ? "" : fmt::format("{}: {}", folder.path.string(), kLacksHeads);
 }
 
-std::string grouping_problem(int64_t groups, int64_t present) {
-  if (groups >= 1 && present % groups == 0) return "";
-  return fmt::format("{} does not divide the {} key/value heads of a block", groups, present);
+void require_groups(const Blocks& blocks, int64_t groups) {
+  for (const BlockHeads& block : blocks)
+    if (const int64_t present = std::ssize(block.groups()); groups < 1 || present % groups != 0)
+      fail(ExitCode::usage, "groups: {} does not divide the {} key/value heads of a block", groups, present);
 }
 
 std::string holds_no_groups(const HfLayout& layout) {
@@ -50,13 +42,12 @@ std::string holds_no_groups(const HfLayout& layout) {
       layout.model_type());
 }
 
-std::shared_ptr<TransformerModel> in_groups(const TransformerModel& model, const Grouping& how) {
-  const HeadLayout before = model.sizes().layout();
-  if (const std::string problem = grouping_problem(how.groups, before.groups); !problem.empty())
-    fail(ExitCode::usage, "groups: {}", problem);
+std::shared_ptr<TransformerModel> in_groups(TransformerModel& model, const Grouping& how) {
   if (const std::string problem = model.origin() ? holds_no_groups(*model.origin()->layout) : ""; !problem.empty())
     fail(ExitCode::usage, "groups: {}", problem);
   if (!model.removed_heads().empty()) fail(ExitCode::usage, "groups: {}", kLacksHeads);
+  require_groups(model.blocks(), how.groups);
+  const HeadLayout before = model.sizes().layout();
   if (how.groups == before.groups) return model.clone();
 
   const torch::NoGradGuard no_grad;
@@ -64,30 +55,25 @@ std::shared_ptr<TransformerModel> in_groups(const TransformerModel& model, const
   sizes.groups = how.groups;
   const auto twin = make_transformer(sizes);
   if (how.init == GroupInit::random) initialise(*twin, how.seed);
-  const auto source = model.clone();  // attention() is not const
-  const torch::Device device = source->parameters().front().device();
-  twin->to(device);
-  copy_others(*source, *twin);
+  twin->to(model.parameters().front().device());
+  copy_equal_shapes(model, *twin);
   if (how.init != GroupInit::random)
     for (size_t i = 0; i < twin->blocks().size(); ++i) {
-      Attention &from = source->attention(i), &to = twin->attention(i);
+      Attention &from = model.attention(i), &to = twin->attention(i);
       for (const auto& [old, made, width] : {std::tuple(&from.key(), &to.key(), from.key_width()),
                                              std::tuple(&from.value(), &to.value(), from.value_width())}) {
         made->weight.copy_(pooled(old->weight, width, before.groups / how.groups, how.init));
         if (old->bias.defined()) made->bias.copy_(pooled(old->bias, width, before.groups / how.groups, how.init));
       }
     }
-  twin->take_circumstances(*source);
+  twin->take_circumstances(model);
   return twin;
 }
 
 Blocks ConvertedFamily::blocks() const {
   Blocks blocks = family_->blocks();
-  for (BlockHeads& block : blocks) {
-    if (const std::string problem = grouping_problem(how_.groups, std::ssize(block.groups())); !problem.empty())
-      fail(ExitCode::usage, "groups: {}", problem);
-    block.heads_per_group = block.count() / how_.groups;
-  }
+  require_groups(blocks, how_.groups);
+  for (BlockHeads& block : blocks) block.heads_per_group = block.count() / how_.groups;
   return blocks;
 }
 

@@ -33,15 +33,15 @@ struct Grouping {
   uint64_t seed = 0;  // of GroupInit::random
 };
 
-/// What keeps blocks of `present` groups from having `groups` in their place; empty where nothing does.
-std::string grouping_problem(int64_t groups, int64_t present);
+/// Throws Error(usage) where so many groups do not divide those of every block.
+void require_groups(const Blocks& blocks, int64_t groups);
 
 /// An independent copy whose blocks, of every kind, have `how.groups` key/value heads, each read by neighbouring query
 /// heads (Ainslie et al. 2023, section 2.1: mean pooling of the projection matrices, biases too). Queries and output
 /// stay, and nothing is trained. As many groups as there are give an equal model. Throws Error(usage): heads are
 /// removed already, the number does not divide that of the groups there are, or the folder that the model came from
 /// cannot say that heads share keys and values.
-std::shared_ptr<TransformerModel> in_groups(const TransformerModel& model, const Grouping& how);
+std::shared_ptr<TransformerModel> in_groups(TransformerModel& model, const Grouping& how);
 
 /// Why the model of a folder is not converted: heads are gone already; empty where none is.
 std::string lacks_heads(const ModelFolder& folder);

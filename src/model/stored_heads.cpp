@@ -102,15 +102,6 @@ torch::Tensor rows_at(const std::vector<int64_t>& places, int64_t width) {
   return torch::tensor(rows, torch::kInt64);  // [n width]
 }
 
-/// Tensors of one shape in both; those of attention differ where heads went.
-void copy_equal_shapes(const Model& source, const Model& to) {
-  const NamedTensors from = state(source), targets = state(to);
-  for (const auto& [name, tensor] : targets) {
-    torch::Tensor target = tensor;
-    if (from.at(name).sizes() == target.sizes()) target.copy_(from.at(name));
-  }
-}
-
 /// Output columns of removed heads set to 0.
 void zero_heads(TransformerModel& model, const HeadSet& removed) {
   const Blocks blocks = model.blocks();

@@ -32,10 +32,8 @@ class AllButOne final : public PruneRule {
       for (const int64_t kept : units.heads) masks.push_back(other_heads(block, kept, unit_));
       const SelectValues select = host.select({}, masks);
       size_t best = 0;  // equal in both: the lower head
-      for (size_t i = 1; i < select.values.size(); ++i) {
-        const SelectValue &value = select.values[i], &most = select.values[best];
-        if (value.headline > most.headline || (value.headline == most.headline && value.loss < most.loss)) best = i;
-      }
+      for (size_t i = 1; i < select.values.size(); ++i)
+        if (select.values[i].better_than(select.values[best])) best = i;
       point.removed = masks.at(best);
       point.forward = select.forward;
     }

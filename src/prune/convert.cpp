@@ -1,10 +1,8 @@
 // Not a removal but its rival (Ainslie et al. 2023): all query heads stay, and fewer keys and values serve them, after
 // which the model is trained on. Each number of groups is a row of its own, beside what pruning leaves at the same size
 // of model or cache.
-#include <algorithm>
 #include <set>
 
-#include "core/error.h"
 #include "prune/ranking.h"
 
 namespace headprune {
@@ -56,13 +54,9 @@ class Convert final : public PruneRule {
   RulePlan plan(const RuleInput& input) const override {
     RulePlan plan;
     for (const int64_t groups : options_.groups) {
-      for (const BlockHeads& block : input.blocks) {
-        const int64_t present = std::ssize(block.groups());
-        if (const std::string problem = grouping_problem(groups, present); !problem.empty())
-          fail(ExitCode::usage, "groups: {}", problem);
-      }
+      require_groups(input.blocks, groups);
       Unit& unit = plan.units.emplace_back();
-      unit.name = name_of(groups);
+      unit.name = fmt::format("groups_{}", groups);
       unit.train_steps = options_.fine_tune_steps;
       PlannedPoint point = sweep_point(input, {}, std::ssize(plan.units) - 1, 0);
       point.spec.name = unit.name;
@@ -85,8 +79,6 @@ class Convert final : public PruneRule {
   }
 
  private:
-  static std::string name_of(int64_t groups) { return fmt::format("groups_{}", groups); }
-
   Options options_;
 };
 

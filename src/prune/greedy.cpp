@@ -2,9 +2,7 @@
 // one that helps most comes back. With `width` so many sets are followed at once and the best one is the point (beam
 // search). The points are on the report split, so what was chosen by chance on the select split does not count there.
 #include <algorithm>
-#include <set>
 
-#include "core/error.h"
 #include "prune/ranking.h"
 
 namespace headprune {
@@ -22,13 +20,10 @@ namespace {
 
 class Greedy final : public PruneRule {
  public:
-  struct Options {
+  struct Options : RemovalOptions {
     Direction direction = Direction::remove;
     double until_fraction = 1;
     int64_t width = 1;
-    std::vector<Kind> kinds;
-    int64_t min_heads_per_layer = 0;
-    std::optional<HeadUnit> unit;
 
     template <class V>
     void fields(V& v) {
@@ -39,13 +34,7 @@ class Greedy final : public PruneRule {
         "fraction of the heads removed at which the sweep ends, or with direction: add at which its points begin",
         between(0, 1));
       v("width", width, "sets of heads that are followed at once; 1: one, the best of each step", at_least(1));
-      v("kinds", kinds, "only these kinds of attention may lose heads, and fractions are of their heads; empty: all");
-      v("min_heads_per_layer", min_heads_per_layer, "so many heads of each block are never removed", at_least(0));
-      v("unit", unit, kRankUnitHelp);
-    }
-    RankedUnits units(const Blocks& blocks) const { return {blocks, unit.value_or(HeadUnit::query)}; }
-    OrderLimits limits(const RankedUnits& units) const {
-      return units.limits({.kinds = kinds, .min_heads_per_layer = min_heads_per_layer});
+      RemovalOptions::fields(v);
     }
     CrossProblems problems() const {
       if (direction == Direction::remove || min_heads_per_layer == 0) return {};
@@ -62,10 +51,10 @@ class Greedy final : public PruneRule {
     Unit& unit = plan.units.emplace_back();
     unit.name = enum_name(options_.direction);
     const int64_t all = count_heads(units.blocks(), limits.kinds);
-    const int64_t levels = options_.direction == Direction::remove ? most : all;
+    const int64_t levels = removes() ? most : all;
     for (int64_t level = 0; level <= levels; ++level) {
-      const int64_t gone = options_.direction == Direction::remove ? level : all - level;
-      if (level > 0 && needs_choice(level, all)) unit.select_masks += choices(level, all);
+      const int64_t gone = removes() ? level : all - level;
+      if (level > 0 && level < all) unit.select_masks += choices(level, all);  // the last step has no choice
       if (gone > most) continue;
       unit.points.push_back(sweep_point(input, limits, std::ssize(unit.points), gone));
       unit.points.back().spec.method = input.rule;  // what its heads go by
@@ -76,17 +65,15 @@ class Greedy final : public PruneRule {
   void run(const Unit& unit, Model& model, RuleHost& host) const override {
     const RankedUnits units = options_.units(model.blocks());
     const OrderLimits limits = options_.limits(units);
-    const bool removes = options_.direction == Direction::remove;
     const std::vector<HeadId> all = movable(units, limits);
-    std::vector<HeadSet> beam = {removes ? HeadSet() : HeadSet(all)};  // sets of removed units
+    std::vector<HeadSet> beam = {removes() ? HeadSet() : HeadSet(all)};  // sets of removed units
     size_t next = 0;
     int64_t forward = 0;
-    const int64_t per_unit = limits.heads_per_unit;
     const auto evaluate = [&] {
       if (next == unit.points.size()) return;
       PlannedPoint point = unit.points[next];
-      if (units.heads(beam.front()).size() != point.spec.heads_removed) return;
       point.removed = units.heads(beam.front());
+      if (point.removed.size() != point.spec.heads_removed) return;
       point.forward = forward;
       host.evaluate(model, point);
       ++next;
@@ -94,9 +81,9 @@ class Greedy final : public PruneRule {
     evaluate();
     for (int64_t level = 1; next < unit.points.size() && level <= std::ssize(all); ++level) {
       const PlannedPoint& planned = unit.points[next];
-      const int64_t gone = removes ? level : std::ssize(all) - level;
+      const int64_t gone = removes() ? level : std::ssize(all) - level;
       // What an earlier attempt chose is not chosen again; of several sets it recorded the best alone.
-      const bool is_point = planned.spec.heads_removed == gone * per_unit;
+      const bool is_point = planned.spec.heads_removed == gone * limits.heads_per_unit;
       if (const auto chosen = options_.width == 1 && is_point ? host.recorded(planned.spec) : std::nullopt) {
         beam = {units.units(chosen->removed)};
         forward = chosen->forward;
@@ -116,6 +103,8 @@ class Greedy final : public PruneRule {
     int64_t& forward;
   };
 
+  bool removes() const { return options_.direction == Direction::remove; }
+
   /// Units that may go, in the order in which ties are broken.
   static std::vector<HeadId> movable(const RankedUnits& units, const OrderLimits& limits) {
     std::vector<HeadId> all;
@@ -131,8 +120,6 @@ class Greedy final : public PruneRule {
         .heads;
   }
 
-  /// Whether a step has more than one way to go.
-  static bool needs_choice(int64_t level, int64_t all) { return level < all; }
   /// Evaluations of a step, at most.
   int64_t choices(int64_t level, int64_t all) const { return (level == 1 ? 1 : options_.width) * (all - level + 1); }
 
@@ -153,16 +140,14 @@ class Greedy final : public PruneRule {
     std::vector<Candidate> candidates;
     for (const HeadSet& gone : beam) {
       std::vector<HeadSet> masks;  // beyond what they have in common
-      HeadSet base;
-      if (options_.direction == Direction::remove) base = search.units.heads(gone);
+      const HeadSet base = removes() ? search.units.heads(gone) : HeadSet();
       const size_t first = candidates.size();
       for (const HeadId& unit : all) {
-        if (options_.direction == Direction::remove ? !may_go(unit, gone, search) : !gone.contains(unit)) continue;
+        if (removes() ? !may_go(unit, gone, search) : !gone.contains(unit)) continue;
         HeadSet changed = changed_by(gone, unit);
         if (std::any_of(candidates.begin(), candidates.end(), [&](const Candidate& c) { return c.gone == changed; }))
           continue;
-        masks.push_back(options_.direction == Direction::remove ? search.units.heads(HeadSet({unit}))
-                                                                : search.units.heads(changed));
+        masks.push_back(search.units.heads(removes() ? HeadSet({unit}) : changed));
         candidates.push_back({std::move(changed), {}});
       }
       if (masks.empty()) continue;
@@ -171,9 +156,8 @@ class Greedy final : public PruneRule {
       search.forward += selected.forward;
       for (size_t i = 0; i < masks.size(); ++i) candidates[first + i].value = selected.values[i];
     }
-    std::stable_sort(candidates.begin(), candidates.end(), [](const Candidate& a, const Candidate& b) {
-      return a.value.headline != b.value.headline ? a.value.headline > b.value.headline : a.value.loss < b.value.loss;
-    });
+    std::stable_sort(candidates.begin(), candidates.end(),
+                     [](const Candidate& a, const Candidate& b) { return a.value.better_than(b.value); });
     candidates.resize(std::min(candidates.size(), static_cast<size_t>(options_.width)));
     std::vector<HeadSet> best;
     for (Candidate& one : candidates) best.push_back(std::move(one.gone));
@@ -181,11 +165,7 @@ class Greedy final : public PruneRule {
   }
 
   HeadSet changed_by(const HeadSet& gone, const HeadId& unit) const {
-    HeadSet changed = gone;
-    if (options_.direction == Direction::remove) {
-      changed.insert(unit);
-      return changed;
-    }
+    if (removes()) return gone.with(HeadSet({unit}));
     std::vector<HeadId> left = gone.heads();
     std::erase(left, unit);
     return HeadSet(left);

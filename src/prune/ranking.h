@@ -1,4 +1,4 @@
-// What the rules that rank heads by scores have in common: their options, and the points of their curves.
+// What the rules that remove heads one after the other have in common: their options, and the points of their curves.
 #pragma once
 
 #include <string>
@@ -9,25 +9,39 @@
 
 namespace headprune {
 
-/// Options shared by one_shot and iterative.
-struct RankingOptions {
-  std::vector<std::string> methods;
-  Scope scope = Scope::global;
+/// Which units a rule may remove.
+struct RemovalOptions {
   std::vector<Kind> kinds;
   int64_t min_heads_per_layer = 0;
   std::optional<HeadUnit> unit;
 
   template <class V>
   void fields(V& v) {
-    v("methods", methods, "labels of the scores to rank by; empty: every score of the experiment");
-    v("scope", scope, "global: one ranking of all heads; layer: the same fraction of every block");
     v("kinds", kinds, "only these kinds of attention may lose heads, and fractions are of their heads; empty: all");
     v("min_heads_per_layer", min_heads_per_layer, "the best heads of each block that are never removed", at_least(0));
     v("unit", unit, kRankUnitHelp);
   }
   RankedUnits units(const Blocks& blocks) const { return {blocks, unit.value_or(HeadUnit::query)}; }
   OrderLimits limits(const RankedUnits& units) const {
-    return units.limits({.scope = scope, .kinds = kinds, .min_heads_per_layer = min_heads_per_layer});
+    return units.limits({.kinds = kinds, .min_heads_per_layer = min_heads_per_layer});
+  }
+};
+
+/// Options shared by one_shot and iterative.
+struct RankingOptions : RemovalOptions {
+  std::vector<std::string> methods;
+  Scope scope = Scope::global;
+
+  template <class V>
+  void fields(V& v) {
+    v("methods", methods, "labels of the scores to rank by; empty: every score of the experiment");
+    v("scope", scope, "global: one ranking of all heads; layer: the same fraction of every block");
+    RemovalOptions::fields(v);
+  }
+  OrderLimits limits(const RankedUnits& units) const {
+    OrderLimits limits = RemovalOptions::limits(units);
+    limits.scope = scope;
+    return limits;
   }
 };
 

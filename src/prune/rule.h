@@ -77,6 +77,10 @@ struct FineTuning {
 struct SelectValue {
   double headline = 0;  // Task::chosen_by(), turned so that larger is better
   double loss = 0;      // the metric `loss`; breaks ties of the headline
+
+  bool better_than(const SelectValue& other) const {
+    return headline != other.headline ? headline > other.headline : loss < other.loss;
+  }
 };
 struct SelectValues {
   std::vector<SelectValue> values;  // one for each mask asked about

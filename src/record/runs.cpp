@@ -7,6 +7,7 @@
 #include "core/files.h"
 #include "core/hash.h"
 #include "core/open_file.h"
+#include "core/process.h"
 #include "core/text.h"
 
 namespace headprune {
@@ -76,7 +77,7 @@ RunSummary summarize_run(const fs::path& run_folder) {
   } catch (const Error& error) {
     summary.problem = error.what();
   } catch (const fs::filesystem_error& error) {
-    summary.problem = fmt::format("cannot get at {}: {}", error.path1().string(), error.code().message());
+    summary.problem = system_problem(error)->what();
   }
   return summary;
 }
@@ -93,7 +94,7 @@ std::optional<RunSummary> listed(const fs::path& path) {
     summary.path = path;
     summary.name = path.filename().string();
     summary.state = "unknown";
-    summary.problem = fmt::format("cannot get at {}: {}", error.path1().string(), error.code().message());
+    summary.problem = system_problem(error)->what();
     return summary;
   }
 }

@@ -48,6 +48,7 @@ const char* kind_text(DataKind kind) {
 /// Problems of sweeps and tables: methods that nobody scores, fractions that these blocks cannot give.
 void check_masks(const Experiment& experiment, const ModelFamily& family, CrossProblems& found) {
   const Blocks blocks = family.blocks();
+  const std::string cannot_convert = family.cannot_convert();
   const int64_t seed = experiment.seeds.empty() ? 0 : experiment.seeds.front();  // none is reported elsewhere
   for (size_t i = 0; i < experiment.prune.sweeps.size(); ++i) {
     const std::string path = "prune.sweeps." + std::to_string(i);
@@ -55,7 +56,7 @@ void check_masks(const Experiment& experiment, const ModelFamily& family, CrossP
       const SeedRule sweep = sweep_rule(experiment, i, blocks, seed);
       if (sweep.plan.train_steps() > 0 && !experiment.train)
         found.emplace_back(path, "fine-tuning needs a train section: add one");
-      if (sweep.rule->converts() && !family.cannot_convert().empty()) found.emplace_back(path, family.cannot_convert());
+      if (sweep.rule->converts() && !cannot_convert.empty()) found.emplace_back(path, cannot_convert);
       if (sweep.rule->at_step() && !experiment.train)
         found.emplace_back(path, "at_step is a step of the training, which the experiment lacks: add a train section");
     } catch (const Error& error) {
@@ -102,8 +103,8 @@ CrossProblems Experiment::problems() const {
     found.emplace_back("convert", "is for a loaded model; of one that is trained here model.groups says it");
   else if (convert && convert->init == GroupInit::random && !train)
     found.emplace_back("convert.init", "random projections mean nothing before they are trained: add a train section");
-  else if (convert && !family->cannot_convert().empty())
-    found.emplace_back("convert", family->cannot_convert());
+  else if (const std::string cannot = convert ? family->cannot_convert() : ""; !cannot.empty())
+    found.emplace_back("convert", cannot);
   else if (convert)
     try {
       family->blocks();

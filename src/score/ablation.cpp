@@ -52,51 +52,34 @@ class Ablation final : public ScoreMethod {
     RawScores finish() override {
       MaskedLosses masked("ablation", input_);
       const Outcomes whole = masked.outcomes({});
-      RawScores raw = blank(masked.units().blocks());
+      const bool of_task = options_.metric == AblationMetric::task;
+      RawScores raw = blank_scores(masked.units().blocks(), std::ssize(whole), !of_task);
       for (size_t b = 0; b < raw.values.size(); ++b) {
         const BlockHeads& block = masked.units().blocks()[b];
-        for (size_t i = 0; i < block.heads.size(); ++i) {
-          const HeadId unit{block.id, block.heads[i]};
+        for (int64_t i = 0; i < block.count(); ++i) {
+          const HeadId unit{block.id, block.heads[static_cast<size_t>(i)]};
           if (masked.units().removed().contains(unit)) continue;
           const Outcomes without = masked.outcomes(HeadSet({unit}));
-          if (options_.metric == AblationMetric::task)
-            raw.values[b][static_cast<int64_t>(i)] = fall(whole, without);
+          if (of_task)
+            raw.values[b][i] = fall(whole, without);
           else
-            set(raw, b, static_cast<int64_t>(i), MaskedLosses::losses(without) - MaskedLosses::losses(whole));
+            set_score(raw, b, i, rise(MaskedLosses::losses(without) - MaskedLosses::losses(whole)));
         }
-        raw.n.push_back(std::ssize(whole));
+        if (whole.size() < 2 && !of_task) raw.stderr_[b] = torch::Tensor();
       }
-      if (whole.size() < 2) raw.halves = {};
       raw.masks = masked.masks();
       return raw;
     }
 
    private:
-    RawScores blank(const Blocks& blocks) const {
-      RawScores raw;
-      for (const BlockHeads& block : blocks) raw.values.push_back(torch::zeros({block.count()}, torch::kFloat64));
-      if (options_.metric == AblationMetric::task) return raw;
-      for (const torch::Tensor& values : raw.values) {
-        raw.stderr_.push_back(torch::zeros_like(values));
-        for (PerBlock& half : raw.halves) half.push_back(torch::zeros_like(values));
-      }
-      return raw;
-    }
     double fall(const Outcomes& whole, const Outcomes& without) const {
       const double change = input_.task.choice_value(whole) - input_.task.choice_value(without);
       return input_.task.chosen_by().higher_is_better ? change : -change;
     }
     /// `rises` [N]: each example's.
-    static void set(RawScores& raw, size_t block, int64_t unit, const torch::Tensor& rises) {
+    static UnitScore rise(const torch::Tensor& rises) {
       const auto n = static_cast<double>(rises.numel());
-      raw.values[block][unit] = rises.mean();
-      if (n > 1)
-        raw.stderr_[block][unit] = rises.std().item<double>() / std::sqrt(n);
-      else
-        raw.stderr_[block] = torch::Tensor();
-      for (int64_t half = 0; half < 2; ++half)
-        if (rises.numel() > half)
-          raw.halves[static_cast<size_t>(half)][block][unit] = rises.slice(0, half, rises.numel(), 2).mean();
+      return {split_means(rises), n > 1 ? rises.std().item<double>() / std::sqrt(n) : 0};
     }
 
     Options options_;

@@ -72,6 +72,11 @@ torch::Tensor ScoreUnits::sum(const torch::Tensor& of_heads, size_t block) const
       .index_add(axis, unit_of_[block].to(of_heads.device()), kept);  // [U] or [B, U, ...]
 }
 
+torch::Tensor ScoreUnits::sum(const torch::Tensor& own, const torch::Tensor& of_groups, size_t block) const {
+  const bool counts = unit_ == HeadUnit::group || heads_[block].heads_per_group == 1;
+  return counts ? sum(own, block) + of_groups : sum(own, block);  // [U]
+}
+
 torch::Tensor ScoreUnits::mean(const torch::Tensor& of_heads, size_t block) const {
   if (unit_ == HeadUnit::query) return of_heads;
   const torch::Tensor sums = sum(of_heads, block);

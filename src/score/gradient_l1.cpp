@@ -237,10 +237,8 @@ class WeightsPass final : public ScoreMethod::Pass {
   torch::Tensor of_units(size_t block) const {
     const Sums& sums = sums_[block];
     if (!sums.own.defined()) return torch::zeros({0}, torch::kFloat64);
-    const torch::Tensor own = units_.sum((sums.own / examples_).abs().sum(1).cpu(), block);  // [U]
-    const bool alone = heads_[block].heads_per_group == 1;  // then a group's are its head's own
-    if (units_.unit() == HeadUnit::query && !alone) return own;
-    return own + (sums.shared / examples_).abs().sum(1).cpu();  // [U]
+    const auto sizes = [&](const torch::Tensor& sum) { return (sum / examples_).abs().sum(1).cpu(); };
+    return units_.sum(sizes(sums.own), sizes(sums.shared), block);  // [U]
   }
 
   /// A weight's gradient is the batch's, so the batch is as near as the message can come to the example.

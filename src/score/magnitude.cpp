@@ -62,8 +62,7 @@ class Magnitude final : public ScoreMethod {
 
     RawScores finish() override {
       RawScores raw;
-      const Blocks heads = model_.blocks();
-      for (size_t b = 0; b < heads.size(); ++b) {
+      for (size_t b = 0; b < units_.blocks().size(); ++b) {
         Attention& attention = model_.attention(b);
         const int64_t count = attention.head_count(), groups = std::ssize(attention.groups());
         if (count == 0) {
@@ -76,8 +75,7 @@ class Magnitude final : public ScoreMethod {
         if (counts(Part::o)) own = own + sizes(attention.output().weight.t(), count);  // [H Dv, C]
         if (counts(Part::k)) shared = shared + sizes(attention.key().weight, groups);
         if (counts(Part::v)) shared = shared + sizes(attention.value().weight, groups);
-        torch::Tensor whole = units_.sum(own, b);  // [U]
-        if (units_.unit() == HeadUnit::group || heads[b].heads_per_group == 1) whole = whole + shared;
+        const torch::Tensor whole = units_.sum(own, shared, b);  // [U]
         raw.values.push_back(options_.norm == MagnitudeNorm::l2 ? whole.sqrt() : whole);
       }
       return raw;

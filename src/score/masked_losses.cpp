@@ -1,5 +1,6 @@
 #include "score/masked_losses.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "core/error.h"
@@ -15,6 +16,34 @@ std::vector<HeadId> without(std::vector<HeadId> units, const HeadSet& removed) {
 
 }  // namespace
 
+SplitMeans split_means(const torch::Tensor& of_examples) {
+  const int64_t n = of_examples.numel();
+  SplitMeans means{of_examples.mean().item<double>(), 0, 0};
+  for (int64_t half = 0; half < std::min<int64_t>(n, 2); ++half)
+    means[static_cast<size_t>(half) + 1] = of_examples.slice(0, half, n, 2).mean().item<double>();
+  return means;
+}
+
+RawScores blank_scores(const Blocks& blocks, int64_t examples, bool error) {
+  RawScores scores;
+  for (const BlockHeads& block : blocks) {
+    const auto zeros = [&] { return torch::zeros({block.count()}, torch::kFloat64); };
+    scores.values.push_back(zeros());
+    scores.n.push_back(examples);
+    if (error) scores.stderr_.push_back(zeros());
+    if (error && examples > 1)
+      for (PerBlock& half : scores.halves) half.push_back(zeros());
+  }
+  return scores;
+}
+
+void set_score(RawScores& scores, size_t block, int64_t unit, const UnitScore& score) {
+  scores.values[block][unit] = score.means[0];
+  scores.stderr_[block][unit] = score.error;
+  for (size_t half = 0; half < 2; ++half)
+    if (!scores.halves[half].empty()) scores.halves[half][block][unit] = score.means[half + 1];
+}
+
 MaskedLosses::MaskedLosses(std::string score, const ScoreInput& input)
     : score_(std::move(score)),
       input_(input),
@@ -25,9 +54,7 @@ MaskedLosses::MaskedLosses(std::string score, const ScoreInput& input)
 
 Outcomes MaskedLosses::outcomes(const HeadSet& without) {
   check_stop();
-  HeadSet removed = input_.removed;
-  for (const HeadId& head : heads_of_units(without, heads_, units_.unit()).heads()) removed.insert(head);
-  Outcomes outcomes = evaluator_.evaluate(removed);
+  Outcomes outcomes = evaluator_.evaluate(input_.removed.with(heads_of_units(without, heads_, units_.unit())));
   for (size_t i = 0; i < outcomes.size(); ++i)
     if (!std::isfinite(outcomes[i].loss))
       fail(ExitCode::run_failed,

@@ -1,12 +1,27 @@
 // Losses of the score split without some heads, for scores that take heads away instead of looking at them.
 #pragma once
 
+#include <array>
 #include <vector>
 
 #include "score/score.h"
 #include "task/mask_evaluator.h"
 
 namespace headprune {
+
+/// Means over all examples, over those of even and over those of odd index.
+using SplitMeans = std::array<double, 3>;
+/// `of_examples` [N] float64.
+SplitMeans split_means(const torch::Tensor& of_examples);
+
+/// Zeros for every unit of `blocks`; with `error` standard errors too, and halves of two examples or more.
+RawScores blank_scores(const Blocks& blocks, int64_t examples, bool error);
+/// One unit's mean and halves, and the standard error of that mean.
+struct UnitScore {
+  SplitMeans means;
+  double error = 0;
+};
+void set_score(RawScores& scores, size_t block, int64_t unit, const UnitScore& score);
 
 class MaskedLosses {
  public:

@@ -56,6 +56,9 @@ class ScoreUnits {
   /// Of values of heads, [B, H, ...] or [H], the sum over each unit: [B, U, ...] or [U]. Of heads, the values
   /// themselves.
   torch::Tensor sum(const torch::Tensor& of_heads, size_t block) const;
+  /// Of numbers of heads' own [H] and of the keys and values of groups [G], which are no head's own where several heads
+  /// of the intact model read them: [U].
+  torch::Tensor sum(const torch::Tensor& own, const torch::Tensor& of_groups, size_t block) const;
   /// The same, divided by the unit's surviving heads.
   torch::Tensor mean(const torch::Tensor& of_heads, size_t block) const;
   /// Values of units [U] at each of their heads [H]; 0 at removed heads.

@@ -3,7 +3,6 @@
 // after those before it. Negative where it does harm. Over one order the rises add up to loss(no head) - loss(all
 // heads).
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <numeric>
 
@@ -62,33 +61,23 @@ class Shapley final : public ScoreMethod {
     RawScores finish() override {
       MaskedLosses masked("shapley", input_);
       const std::vector<HeadId>& units = masked.present();
-      const auto loss = [&](const HeadSet& without) { return means(MaskedLosses::losses(masked.outcomes(without))); };
+      const auto loss = [&](const HeadSet& without) {
+        return split_means(MaskedLosses::losses(masked.outcomes(without)));
+      };
       const Ends ends{loss({}), loss(HeadSet(units))};
       mean_.assign(units.size(), {});
       squares_.assign(units.size(), 0);
       for (done_ = 0; done_ < options_.permutations && !exact_enough(std::abs(ends.none[0] - ends.all[0]));)
         add_order(units, ends, loss);
       RawScores raw = scores(masked.units(), units);
-      if (input_.examples < 2) raw.halves = {};
       raw.masks = masked.masks();
       return raw;
     }
 
    private:
-    /// Of all examples, and of those of even and of odd index.
-    using Means = std::array<double, 3>;
     struct Ends {
-      Means all, none;  // losses with every head, and without any
+      SplitMeans all, none;  // losses with every head, and without any
     };
-
-    /// `losses` [N].
-    static Means means(const torch::Tensor& losses) {
-      Means means{losses.mean().item<double>(), 0, 0};
-      for (int64_t half = 0; half < 2; ++half)
-        if (losses.numel() > half)
-          means[static_cast<size_t>(half) + 1] = losses.slice(0, half, losses.numel(), 2).mean().item<double>();
-      return means;
-    }
 
     std::vector<size_t> order(size_t count) const {
       std::vector<size_t> order(count);
@@ -101,13 +90,13 @@ class Shapley final : public ScoreMethod {
 
     template <class Loss>
     void add_order(const std::vector<HeadId>& units, const Ends& ends, const Loss& loss) {
-      std::vector<Means> rises(units.size(), Means{});
+      std::vector<SplitMeans> rises(units.size(), SplitMeans{});
       HeadSet gone;
-      Means before = ends.all;
+      SplitMeans before = ends.all;
       const std::vector<size_t> order = this->order(units.size());
       for (size_t i = 0; i < order.size(); ++i) {
         gone.insert(units[order[i]]);
-        const Means after = i + 1 == order.size() ? ends.none : loss(gone);
+        const SplitMeans after = i + 1 == order.size() ? ends.none : loss(gone);
         for (size_t m = 0; m < after.size(); ++m) rises[order[i]][m] = after[m] - before[m];
         before = after;
         const double worth = std::abs(ends.none[0] - ends.all[0]);
@@ -135,21 +124,15 @@ class Shapley final : public ScoreMethod {
     }
 
     RawScores scores(const ScoreUnits& all, const std::vector<HeadId>& units) const {
-      RawScores raw;
-      for (const BlockHeads& block : all.blocks()) {
-        const auto zeros = [&] { return torch::zeros({block.count()}, torch::kFloat64); };
-        raw.values.push_back(zeros());
-        raw.stderr_.push_back(zeros());
-        for (PerBlock& half : raw.halves) half.push_back(zeros());
-        raw.n.push_back(input_.examples);
+      RawScores raw = blank_scores(all.blocks(), input_.examples, /*error=*/true);
+      for (size_t b = 0; b < raw.values.size(); ++b) {
+        const BlockHeads& block = all.blocks()[b];
         for (int64_t i = 0; i < block.count(); ++i) {
           const HeadId unit{block.id, block.heads[static_cast<size_t>(i)]};
           const auto at = std::find(units.begin(), units.end(), unit);
           if (at == units.end()) continue;
           const auto u = static_cast<size_t>(at - units.begin());
-          raw.values.back()[i] = mean_[u][0];
-          raw.stderr_.back()[i] = standard_error(u);
-          for (size_t half = 0; half < 2; ++half) raw.halves[half].back()[i] = mean_[u][half + 1];
+          set_score(raw, b, i, {mean_[u], standard_error(u)});
         }
       }
       return raw;
@@ -157,8 +140,8 @@ class Shapley final : public ScoreMethod {
 
     Options options_;
     ScoreInput input_;
-    std::vector<Means> mean_;      // of each unit's rises over the orders done
-    std::vector<double> squares_;  // summed squares of deviations from it, over all examples
+    std::vector<SplitMeans> mean_;  // of each unit's rises over the orders done
+    std::vector<double> squares_;   // summed squares of deviations from it, over all examples
     int64_t done_ = 0;
   };
 

@@ -14,6 +14,7 @@
 #include "core/hash.h"
 #include "core/log.h"
 #include "support/catch.h"
+#include "support/error_of.h"
 #include "support/folder.h"
 
 using namespace headprune;
@@ -57,17 +58,6 @@ class FileSizeLimit {
   sighandler_t handler_;
   rlimit before_{};
 };
-
-template <class Work>
-std::string error_of(ExitCode code, Work work) {
-  try {
-    work();
-  } catch (const Error& error) {
-    CHECK(error.code() == code);
-    return error.what();
-  }
-  return "no error";
-}
 
 template <class Work>
 std::string io_error(Work work) {

@@ -9,24 +9,10 @@
 #include "core/files.h"
 #include "core/hash.h"
 #include "support/catch.h"
+#include "support/error_of.h"
 #include "support/folder.h"
 
 using namespace headprune;
-
-namespace {
-
-template <class Work>
-std::string refused(ExitCode code, Work work) {
-  try {
-    work();
-  } catch (const Error& error) {
-    CHECK(error.code() == code);
-    return error.what();
-  }
-  return "no error";
-}
-
-}  // namespace
 
 TEST_CASE("a link is followed when what it names is written, and a FIFO is neither read nor replaced", "[core]") {
   const TestFolder folder;
@@ -46,12 +32,13 @@ TEST_CASE("a link is followed when what it names is written, and a FIFO is neith
 
   const fs::path fifo = folder.path() / "fifo";
   REQUIRE(::mkfifo(fifo.c_str(), 0600) == 0);
-  CHECK_THAT(refused(ExitCode::usage, [&] { read_file(fifo); }), ContainsSubstring("fifo: it is a FIFO"));
-  CHECK_THAT(refused(ExitCode::usage, [&] { sha256_file(fifo); }), ContainsSubstring("fifo: it is a FIFO"));
-  CHECK_THAT(refused(ExitCode::usage, [&] { write_file(fifo, "x"); }), ContainsSubstring("a FIFO or a pipe is there"));
+  CHECK_THAT(error_of(ExitCode::usage, [&] { read_file(fifo); }), ContainsSubstring("fifo: it is a FIFO"));
+  CHECK_THAT(error_of(ExitCode::usage, [&] { sha256_file(fifo); }), ContainsSubstring("fifo: it is a FIFO"));
+  CHECK_THAT(error_of(ExitCode::usage, [&] { write_file(fifo, "x"); }), ContainsSubstring("a FIFO or a pipe is there"));
   FileBatch batch;
   batch.write(folder.path() / "fine", "x");
-  CHECK_THAT(refused(ExitCode::usage, [&] { batch.write(fifo, "x"); }), ContainsSubstring("a FIFO or a pipe is there"));
+  CHECK_THAT(error_of(ExitCode::usage, [&] { batch.write(fifo, "x"); }),
+             ContainsSubstring("a FIFO or a pipe is there"));
   CHECK_FALSE(fs::exists(folder.path() / "fine"));
   CHECK(fs::is_fifo(fifo));
 }
@@ -62,12 +49,12 @@ TEST_CASE("a file of more bytes than its kind has is refused before it is read",
   CHECK(read_file_up_to(folder.path() / "a", 5) == "12345");
   CHECK(read_start(folder.path() / "a", 3) == "123");
   CHECK(read_start(folder.path() / "a", 9) == "12345");
-  CHECK_THAT(refused(ExitCode::run_failed, [&] { read_file_up_to(folder.path() / "a", 4); }),
+  CHECK_THAT(error_of(ExitCode::run_failed, [&] { read_file_up_to(folder.path() / "a", 4); }),
              ContainsSubstring("more than 4 bytes"));
-  CHECK_THAT(refused(ExitCode::run_failed, [&] { read_file_up_to("/proc/self/status", 4); }),
+  CHECK_THAT(error_of(ExitCode::run_failed, [&] { read_file_up_to("/proc/self/status", 4); }),
              ContainsSubstring("more than 4 bytes"));
   fs::resize_file(folder.path() / "a", uint64_t{1} << 42);  // a hole
-  CHECK_THAT(refused(ExitCode::run_failed, [&] { read_file(folder.path() / "a"); }),
+  CHECK_THAT(error_of(ExitCode::run_failed, [&] { read_file(folder.path() / "a"); }),
              ContainsSubstring("more than the memory that is free"));
 }
 

@@ -10,9 +10,10 @@ differs. Needs transformers 4.57.6.
 """
 import json
 import shutil
-import sys
 import tempfile
 from pathlib import Path
+
+from golden_file import write_or_check
 
 HERE = Path(__file__).resolve().parent
 MESSAGES = ["Hello world", "", " two\nlines ", "{{ 1 + 1 }} {% if %}", "it's \\n <|im_end|> </s>", "na\u00efve \u4e16\u754c"]
@@ -66,16 +67,5 @@ def made():
     return {"messages": MESSAGES, "cases": cases}
 
 
-def main():
-    if sys.argv[1:] not in ([], ["--check"]):
-        sys.exit(__doc__)
-    text = json.dumps(made(), indent=1) + "\n"
-    path = HERE / "chat_templates.json"
-    if not sys.argv[1:]:
-        path.write_text(text)
-    elif path.read_text() != text:
-        sys.exit(f"{path} differs")
-
-
 if __name__ == "__main__":
-    main()
+    write_or_check(HERE / "chat_templates.json", lambda: json.dumps(made(), indent=1) + "\n", __doc__)

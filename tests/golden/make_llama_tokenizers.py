@@ -25,7 +25,6 @@ import hashlib
 import io
 import json
 import shutil
-import sys
 import tempfile
 from pathlib import Path
 
@@ -35,6 +34,7 @@ from tokenizers import Tokenizer
 
 import agree_tokenizers
 import make_sentencepiece
+from golden_file import write_or_check
 
 HERE = Path(__file__).resolve().parent / "tokenizers"
 FOLDER = HERE / "llama"
@@ -108,16 +108,5 @@ def made():
             "decoded": [library["legacy"].decode(one, skip_special_tokens=False) for one in ids["legacy"][:len(CASES)]]}
 
 
-def main():
-    if sys.argv[1:] not in ([], ["--check"]):
-        sys.exit(__doc__)
-    text = json.dumps(made(), ensure_ascii=True, separators=(",", ":")) + "\n"
-    path = HERE / "llama.json"
-    if not sys.argv[1:]:
-        path.write_text(text)
-    elif path.read_text() != text:
-        sys.exit(f"{path} differs")
-
-
 if __name__ == "__main__":
-    main()
+    write_or_check(HERE / "llama.json", lambda: json.dumps(made(), ensure_ascii=True, separators=(",", ":")) + "\n", __doc__)
