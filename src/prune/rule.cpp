@@ -24,6 +24,13 @@ int64_t RulePlan::score_masks() const { return sum_over(units, &Unit::score_mask
 int64_t RulePlan::select_masks() const { return sum_over(units, &Unit::select_masks); }
 int64_t RulePlan::train_steps() const { return sum_over(units, &Unit::train_steps); }
 
+bool RulePlan::trains_weights() const {
+  return std::any_of(units.begin(), units.end(), [](const Unit& unit) {
+    return unit.train_steps > 0 && std::any_of(unit.points.begin(), unit.points.end(),
+                                               [](const PlannedPoint& point) { return point.fine_tuned; });
+  });
+}
+
 int64_t RulePlan::kept_models() const {
   int64_t count = 0;
   for (const Unit& unit : units)

@@ -13,6 +13,7 @@
 #include "prune/order.h"
 #include "record/point.h"
 #include "score/score.h"
+#include "train/gate_source.h"
 
 namespace headprune {
 
@@ -47,7 +48,7 @@ struct Unit {
   int64_t scorings = 0;      // passes over the score split beyond the score stage
   int64_t score_masks = 0;   // evaluations of it besides, at most
   int64_t select_masks = 0;  // evaluations on the select split
-  int64_t train_steps = 0;   // of fine-tuning
+  int64_t train_steps = 0;   // of fine-tuning, and of learning gates
 };
 
 struct RulePlan {
@@ -59,6 +60,8 @@ struct RulePlan {
   int64_t score_masks() const;
   int64_t select_masks() const;
   int64_t train_steps() const;
+  /// Whether it trains weights, which needs the section train.
+  bool trains_weights() const;
   int64_t kept_models() const;  // points whose weights are kept
 };
 
@@ -72,6 +75,14 @@ struct FineTuning {
   /// section train over these steps.
   std::string goes_on_from = {};
 };
+
+/// A training of gates on the train split, of the weights too where `gates` says so.
+struct GateLearning {
+  std::string name;  // as in FineTuning
+  int64_t steps = 0;
+  GateTraining gates;
+};
+struct LearnedHeads;  // prune/learned.h
 
 /// How a mask does on the select split.
 struct SelectValue {
@@ -114,6 +125,16 @@ class RuleHost {
   virtual Importance score_again(Model& model, const Rescoring& how) = 0;
   /// Trains `model` with the gates of `removed` fixed at 0. Returns {forward, backward}.
   virtual std::pair<int64_t, int64_t> fine_tune(Model& model, const HeadSet& removed, const FineTuning& how) = 0;
+  /// Trains gates, and leaves them in their source. Returns {forward, backward}.
+  virtual std::pair<int64_t, int64_t> learn_gates(Model& model, const GateLearning& how) = 0;
+  /// The steps that a training of so many takes: fewer under --smoke.
+  virtual int64_t steps(int64_t wanted) const = 0;
+  /// The seed of a named stream of this repetition.
+  virtual uint64_t stream(const std::string& name) const = 0;
+  /// Records what was found of each head. `found` names no seed.
+  virtual void record(LearnedHeads found) = 0;
+  /// A sentence for whoever reads the results; `code` is one word.
+  virtual void warn(const std::string& code, const std::string& message) = 0;
   /// What is recorded of a point; nothing while it is not there.
   virtual std::optional<Point> recorded(const PointSpec& spec) const = 0;
   /// Evaluates masks of the intact model on the select split, each beyond the heads of `gone`, which all of them lack:

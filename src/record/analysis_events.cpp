@@ -99,7 +99,7 @@ Json AnalysisBlock::to_json() const {
 AnalysisBlock AnalysisBlock::from_json(const Json& json) {
   AnalysisBlock block;
   block.seed = read_field<int64_t>(json, "seed");
-  block.analysis = read_label(json, "analysis");
+  block.analysis = read_labels(json, "analysis");
   block.block = read_block(json);
   block.heads = read_heads(json, "heads");
   for (const Json& column : read_list(json, "columns")) {
@@ -163,7 +163,7 @@ Json AnalysisDone::to_json() const {
 AnalysisDone AnalysisDone::from_json(const Json& json) {
   AnalysisDone done;
   done.seed = read_field<int64_t>(json, "seed");
-  done.analysis = read_label(json, "analysis");
+  done.analysis = read_labels(json, "analysis");
   for (const Json& role : read_list(json, "roles")) done.roles.push_back(RoleFact::from_json(role));
   if (json.contains("strengths")) {
     const Json& strengths = read_object(json, "strengths");

@@ -12,6 +12,7 @@
 #include "core/error.h"
 #include "core/heads.h"
 #include "core/json.h"
+#include "core/text.h"
 
 namespace headprune {
 
@@ -108,6 +109,16 @@ inline std::string read_label(const Json& json, const char* key) {
   if (label.empty()) fail(ExitCode::run_failed, "the field '{}' is empty", key);
   require_label(label, key);
   return label;
+}
+
+/// Labels joined by dots: "hard_concrete.lambda_0.1".
+inline std::string read_labels(const Json& json, const char* key) {
+  std::string labels = read_field<std::string>(json, key);
+  for (const std::string_view label : split(labels, '.')) {
+    if (label.empty()) fail(ExitCode::run_failed, "the field '{}' has an empty label", key);
+    require_label(std::string(label), key);
+  }
+  return labels;
 }
 
 template <class T>

@@ -95,7 +95,14 @@ Json PointSpec::to_json() const {
   write_text(json, "name", name);
   write_text(json, "mask", mask);
   write_optional(json, "control_steps", control_steps);
+  write_optional(json, "lambda", lambda);
   return json;
+}
+
+PointSpec PointSpec::identity() const {
+  PointSpec same = *this;
+  if (lambda) same.heads_removed = 0;
+  return same;
 }
 
 PointSpec PointSpec::from_json(const Json& json) {
@@ -119,6 +126,7 @@ PointSpec PointSpec::from_json(const Json& json) {
   spec.name = read_or<std::string>(json, "name", "");
   spec.mask = read_or<std::string>(json, "mask", "");
   spec.control_steps = read_optional<int64_t>(json, "control_steps");
+  spec.lambda = read_optional<double>(json, "lambda");
   return spec;
 }
 
@@ -128,7 +136,7 @@ Shown PointSpec::shown() const {
 }
 
 std::string point_id(const std::string& experiment_id, const PointSpec& spec) {
-  Json json = spec.to_json();
+  Json json = spec.identity().to_json();
   json["experiment"] = experiment_id;
   return sha256(canonical_json(json)).substr(0, 16);
 }

@@ -34,15 +34,19 @@ struct PointSpec {
   std::string name = {};  // of a mask that was listed by hand; its hash too, since its count says nothing of it
   std::string mask = {};  // mask_sha256
   std::optional<int64_t> control_steps = {};  // of a control: the intact model after so many steps of fine-tuning
+  /// The weight of a penalty that settles how many heads go: heads_removed is what came out, and not known before.
+  std::optional<double> lambda = {};
 
   bool operator==(const PointSpec&) const = default;
   Shown shown() const;
   /// Only the fields that apply, in declared order.
   Json to_json() const;
+  /// Without what came out.
+  PointSpec identity() const;
   static PointSpec from_json(const Json& json);
 };
 
-/// First 16 hex digits of the hash of canonical JSON of `experiment` and the spec.
+/// First 16 hex digits of the hash of canonical JSON of `experiment` and the identity of the spec.
 std::string point_id(const std::string& experiment_id, const PointSpec& spec);
 
 /// A metric of a point; `difference` is absent for the base itself.
@@ -69,7 +73,7 @@ struct Point {
   /// Whether it is the intact model under its own weights.
   bool intact() const { return spec.heads_removed == 0 && !fine_tuned; }
   /// Whether it is a model of its own that lacks no head: its name says what was done to it.
-  bool other_model() const { return spec.heads_removed == 0 && fine_tuned && !spec.name.empty(); }
+  bool other_model() const { return spec.heads_removed == 0 && fine_tuned && !spec.name.empty() && !spec.lambda; }
 };
 
 /// What a run records about one.

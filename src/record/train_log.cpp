@@ -14,8 +14,12 @@ namespace headprune {
 namespace {
 
 Json row_json(const TrainRow& row) {
-  Json json = {{"t", row.t},         {"attempt", row.attempt}, {"seed", row.seed}, {"step", row.step},
-               {"epoch", row.epoch}, {"split", row.split},     {"name", row.name}};
+  Json json = {{"t", row.t}, {"attempt", row.attempt}, {"seed", row.seed}};
+  write_text(json, "training", row.training);
+  json["step"] = row.step;
+  json["epoch"] = row.epoch;
+  json["split"] = row.split;
+  json["name"] = row.name;
   if (std::isfinite(row.value)) {
     json["value"] = row.value;
   } else {
@@ -29,6 +33,7 @@ TrainRow read_row(const Json& json) {
   row.t = read_field<std::string>(json, "t");
   row.attempt = read_field<int64_t>(json, "attempt");
   row.seed = read_field<int64_t>(json, "seed");
+  row.training = read_or<std::string>(json, "training", "");
   row.step = read_field<int64_t>(json, "step");
   row.epoch = read_field<double>(json, "epoch");
   row.split = read_field<std::string>(json, "split");
@@ -60,13 +65,13 @@ std::vector<TrainRow> read_train_log(const std::filesystem::path& run_folder) {
       fail(ExitCode::run_failed, "{}:{}: bad line: {}", path.string(), rows.size() + 1, error.what());
     }
   }
-  std::map<int64_t, std::map<int64_t, int64_t>> first_steps;  // seed, attempt
+  std::map<std::pair<int64_t, std::string>, std::map<int64_t, int64_t>> first_steps;  // of a training, by attempt
   for (const TrainRow& row : rows) {
-    const auto [entry, added] = first_steps[row.seed].try_emplace(row.attempt, row.step);
+    const auto [entry, added] = first_steps[{row.seed, row.training}].try_emplace(row.attempt, row.step);
     if (!added) entry->second = std::min(entry->second, row.step);
   }
   std::erase_if(rows, [&](const TrainRow& row) {
-    const auto& attempts = first_steps[row.seed];
+    const auto& attempts = first_steps[{row.seed, row.training}];
     return std::any_of(attempts.upper_bound(row.attempt), attempts.end(),
                        [&](const auto& later) { return row.step >= later.second; });
   });

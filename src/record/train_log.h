@@ -16,9 +16,10 @@ struct TrainRow {
   int64_t seed = 0;
   int64_t step = 0;
   double epoch = 0;
-  std::string split;  // "train", "select"
-  std::string name;   // "loss", "learning_rate", a metric
-  double value = 0;   // non-finite values are kept
+  std::string split;          // "train", "select"
+  std::string name;           // "loss", "learning_rate", a metric
+  double value = 0;           // non-finite values are kept
+  std::string training = {};  // inside a sweep: "hard_concrete/lambda_0.1"; empty: the seed's own
 };
 
 class TrainLog {
@@ -33,7 +34,7 @@ class TrainLog {
 };
 
 /// The rows that count, in file order: those of an older attempt at or past the first step of a later attempt (of the
-/// same seed) are superseded and left out. No file: no rows.
+/// same training of a seed) are superseded and left out. No file: no rows.
 std::vector<TrainRow> read_train_log(const std::filesystem::path& run_folder);
 
 }  // namespace headprune

@@ -25,7 +25,7 @@ double tokens_in(const std::vector<Batch>& batches) {
 
 /// Tokens through the model in one optimizer step.
 double tokens_of_step(const Workspace& workspace) {
-  const TrainOptions& options = *workspace.experiment.train;
+  const TrainOptions options = workspace.experiment.train.value_or(TrainOptions());
   double all = 0;
   for (const Example& example : workspace.dataset.train->examples)
     all += static_cast<double>(example.tokens.size() + example.decoder_tokens.size());
@@ -42,7 +42,7 @@ struct Sizes {
 class Expected {
  public:
   Expected(Workspace& workspace, const Blocks& blocks) : workspace_(workspace), blocks_(blocks) {
-    if (workspace.experiment.train) sizes_.step = tokens_of_step(workspace);
+    sizes_.step = tokens_of_step(workspace);
     sizes_.score_batch = kTrainingPasses * tokens_in(workspace.score_batches) /
                          static_cast<double>(std::max<size_t>(1, workspace.score_batches.size()));
     sizes_.score = tokens_in(workspace.score_batches);

@@ -54,8 +54,8 @@ void check_masks(const Experiment& experiment, const ModelFamily& family, CrossP
     const std::string path = "prune.sweeps." + std::to_string(i);
     try {
       const SeedRule sweep = sweep_rule(experiment, i, blocks, seed);
-      if (sweep.plan.train_steps() > 0 && !experiment.train)
-        found.emplace_back(path, "fine-tuning needs a train section: add one");
+      if (sweep.plan.trains_weights() && !experiment.train)
+        found.emplace_back(path, "training weights needs a train section: add one");
       if (sweep.rule->converts() && !cannot_convert.empty()) found.emplace_back(path, cannot_convert);
       if (sweep.rule->at_step() && !experiment.train)
         found.emplace_back(path, "at_step is a step of the training, which the experiment lacks: add a train section");

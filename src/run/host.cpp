@@ -7,6 +7,7 @@
 #include "core/random.h"
 #include "core/stop.h"
 #include "metric/metric.h"
+#include "prune/learned.h"
 #include "run/constant_predictions.h"
 #include "run/measure.h"
 #include "run/rules.h"
@@ -159,37 +160,74 @@ Importance Host::score_again(Model& model, const Rescoring& how) {
   return scores;
 }
 
-std::pair<int64_t, int64_t> Host::fine_tune(Model& model, const HeadSet& removed, const FineTuning& how) {
-  TrainOptions options = *workspace_.experiment.train;
-  options.max_steps = workspace_.options.smoke ? std::min(how.steps, kSmokeSteps) : how.steps;
-  options.save_steps = how.steps + 1;  // only the state at the end is kept
+int64_t Host::steps(int64_t wanted) const { return workspace_.options.smoke ? std::min(wanted, kSmokeSteps) : wanted; }
+
+uint64_t Host::stream(const std::string& name) const {
+  return stream_seed(static_cast<uint64_t>(run_.seed), "sweep/" + name);
+}
+
+void Host::warn(const std::string& code, const std::string& message) {
+  log_warn("[prune] seed {}: {}", run_.seed, message);
+  workspace_.journal.warn({code, fmt::format("seed {}: {}", run_.seed, message)});
+}
+
+void Host::record(LearnedHeads found) {
+  for (AnalysisBlock& block : found.blocks) {
+    block.seed = run_.seed;
+    workspace_.journal.analysis(block);
+  }
+  found.done.seed = run_.seed;
+  workspace_.journal.analysis_done(found.done);
+}
+
+/// The training of sweep `name`, of so many steps, with what is the same for all of them.
+TrainRequest Host::sweep_training(Model& model, const std::string& name, int64_t wanted) {
+  TrainOptions options = workspace_.experiment.train.value_or(TrainOptions());
+  options.max_steps = steps(wanted);
   options.early_stopping_patience = 0;
   options.load_best_model_at_end = false;
-  const fs::path folder = workspace_.folder / train_folder(run_.seed) / kSweepCheckpoints;
-  const bool goes_on = !how.goes_on_from.empty();
-  if (goes_on) {
-    options.lr_scheduler_type = LrScheduler::constant;
-    options.warmup_steps = 0;
-    options.warmup_ratio = 0;
-  }
-  const TrainResult trained = train({.model = model,
-                                     .task = *workspace_.task,
-                                     .dataset = workspace_.dataset,
-                                     .options = options,
-                                     .removed = removed,
-                                     .folder = folder / how.name,
-                                     .optimizer_from = goes_on ? folder / how.goes_on_from : fs::path(),
-                                     .seed = stream_seed(static_cast<uint64_t>(run_.seed), "fine_tune/" + how.name),
-                                     .config_yaml = workspace_.config_yaml,
-                                     .evaluate = false,
-                                     .on_progress = [this](const TrainProgress&) {
-                                       workspace_.advance(Work::train_step, 1);
-                                       workspace_.status.heartbeat();
-                                     }});
-  workspace_.progress.skip(Work::train_step, static_cast<double>(how.steps - trained.steps_here));
+  return {.model = model,
+          .task = *workspace_.task,
+          .dataset = workspace_.dataset,
+          .options = options,
+          .folder = workspace_.folder / train_folder(run_.seed) / kSweepCheckpoints / name,
+          .config_yaml = workspace_.config_yaml,
+          .evaluate = false,
+          .sink = [this, name](const TrainPoint& row) { workspace_.log_training(run_.seed, name, row); },
+          .on_progress =
+              [this](const TrainProgress&) {
+                workspace_.advance(Work::train_step, 1);
+                workspace_.status.heartbeat();
+              }};
+}
+
+std::pair<int64_t, int64_t> Host::train_in_sweep(const TrainRequest& request, int64_t wanted) {
+  const TrainResult trained = train(request);
+  workspace_.progress.skip(Work::train_step, static_cast<double>(wanted - trained.steps_here));
   passes_.forward += trained.forward;
   passes_.backward += trained.backward;
   return {trained.forward, trained.backward};
+}
+
+std::pair<int64_t, int64_t> Host::learn_gates(Model& model, const GateLearning& how) {
+  TrainRequest request = sweep_training(model, how.name, how.steps);
+  request.gates = how.gates;
+  request.seed = stream("gates/" + how.name);
+  return train_in_sweep(request, how.steps);
+}
+
+std::pair<int64_t, int64_t> Host::fine_tune(Model& model, const HeadSet& removed, const FineTuning& how) {
+  TrainRequest request = sweep_training(model, how.name, how.steps);
+  request.removed = removed;
+  request.seed = stream_seed(static_cast<uint64_t>(run_.seed), "fine_tune/" + how.name);
+  request.options.save_steps = how.steps + 1;  // only the state at the end is kept
+  if (!how.goes_on_from.empty()) {
+    request.optimizer_from = workspace_.folder / train_folder(run_.seed) / kSweepCheckpoints / how.goes_on_from;
+    request.options.lr_scheduler_type = LrScheduler::constant;
+    request.options.warmup_steps = 0;
+    request.options.warmup_ratio = 0;
+  }
+  return train_in_sweep(request, how.steps);
 }
 
 std::shared_ptr<Model> Host::converted(int64_t groups, GroupInit init) {

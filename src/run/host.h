@@ -29,6 +29,11 @@ class Host final : public RuleHost {
   Importance intact_scores(const RankedBy& by) override;
   Importance score_again(Model& model, const Rescoring& how) override;
   std::pair<int64_t, int64_t> fine_tune(Model& model, const HeadSet& removed, const FineTuning& how) override;
+  std::pair<int64_t, int64_t> learn_gates(Model& model, const GateLearning& how) override;
+  int64_t steps(int64_t wanted) const override;
+  uint64_t stream(const std::string& name) const override;
+  void record(LearnedHeads found) override;
+  void warn(const std::string& code, const std::string& message) override;
   std::optional<Point> recorded(const PointSpec& spec) const override;
   SelectValues select(const HeadSet& gone, const std::vector<HeadSet>& masks) override;
   std::shared_ptr<Model> converted(int64_t groups, GroupInit init) override;
@@ -37,6 +42,8 @@ class Host final : public RuleHost {
   Passes passes() const { return passes_; }
 
  private:
+  TrainRequest sweep_training(Model& model, const std::string& name, int64_t wanted);
+  std::pair<int64_t, int64_t> train_in_sweep(const TrainRequest& request, int64_t wanted);
   void measure(Model& model, PointResult& result);
   void keep_weights(const Model& model, PointResult& result) const;
   void failed(const PointSpec& spec, const std::string& reason, const std::string& message);

@@ -147,6 +147,9 @@ ExperimentPlan plan_experiment(const Experiment& experiment, const Dataset& data
     for (const std::string& message : rule.plan.messages) plan.messages.push_back(rule.label + ": " + message);
   }
   check_steps(kept_steps, experiment, dataset);
+  if (plan.train_steps > 0 && dataset.train->examples.empty())
+    fail(ExitCode::usage, "the train split of {} has no examples, and {} steps are to be trained on it", dataset.name,
+         plan.train_steps);
   plan.points += std::ssize(kept_steps);  // each has a base of its own
   kept_models += std::ssize(kept_steps);
 

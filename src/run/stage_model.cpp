@@ -42,18 +42,6 @@ TrainResult train_model(SeedRun& run, Model& model) {
   const std::set<int64_t> kept = wanted_steps(workspace);
   const fs::path folder = workspace.folder / train_folder(run.seed);
   bool begun = false;
-  const auto record_row = [&](const TrainPoint& row) {
-    TrainRow logged;
-    logged.seed = run.seed;
-    logged.step = row.step;
-    logged.epoch = row.epoch;
-    logged.split = row.split;
-    logged.name = row.name;
-    logged.value = row.value;
-    if (workspace.tensorboard) workspace.tensorboard->add(logged);
-    workspace.train_log.append(std::move(logged));
-    workspace.status.heartbeat();
-  };
   return train({.model = model,
                 .task = *workspace.task,
                 .dataset = workspace.dataset,
@@ -66,7 +54,7 @@ TrainResult train_model(SeedRun& run, Model& model) {
                     [&](int64_t step) {
                       if (kept.contains(step)) keep_step(run, model, step);
                     },
-                .sink = record_row,
+                .sink = [&](const TrainPoint& row) { workspace.log_training(run.seed, "", row); },
                 .on_progress = [&](const TrainProgress& now) { show(workspace, run.seed, now, begun); },
                 .on_checkpoint =
                     [&](const SavedCheckpoint& saved) {

@@ -15,6 +15,20 @@ void Workspace::advance(Work kind, double pieces) {
   status.set_eta(progress.left());
 }
 
+void Workspace::log_training(int64_t seed, const std::string& training, const TrainPoint& row) {
+  TrainRow logged;
+  logged.seed = seed;
+  logged.training = training;
+  logged.step = row.step;
+  logged.epoch = row.epoch;
+  logged.split = row.split;
+  logged.name = row.name;
+  logged.value = row.value;
+  if (tensorboard) tensorboard->add(logged);
+  train_log.append(std::move(logged));
+  status.heartbeat();
+}
+
 int64_t Workspace::training_step(int64_t step) const { return options.smoke ? std::min(step, kSmokeSteps) : step; }
 
 IntactModel::IntactModel(const Workspace& workspace, std::shared_ptr<TransformerModel> model, int64_t memory)

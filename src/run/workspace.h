@@ -17,6 +17,7 @@
 #include "run/experiment.h"
 #include "run/progress.h"
 #include "task/mask_evaluator.h"
+#include "train/trainer.h"
 
 namespace headprune {
 
@@ -71,6 +72,8 @@ struct Workspace {
   int64_t report_target_length = 0;  // translation: longest target
   PointCounts points = {};
 
+  /// A row of train.jsonl, and of TensorBoard where that is asked for. `training`: of a sweep; empty: the seed's own.
+  void log_training(int64_t seed, const std::string& training, const TrainPoint& row);
   const ScoreMethod& method(const std::string& label) const;
   /// Bytes that the masks of one evaluator may share: there are three at a time, of the report split, of the select
   /// split and of scores or of a model that lost heads.

@@ -82,7 +82,8 @@ std::vector<int64_t> checkpoint_steps(const fs::path& folder) {
 std::string write_checkpoint(const fs::path& folder, const CheckpointContent& content) {
   const std::string name = checkpoint_name(content.state.global_step);
   FolderWriter writer(folder / name);
-  writer.write("model.safetensors", tensors_file(state(content.model), {}));
+  if (content.model != nullptr) writer.write("model.safetensors", tensors_file(state(*content.model), {}));
+  if (!content.gates.empty()) writer.write("gates.safetensors", tensors_file(content.gates, {}));
   writer.write("optimizer.safetensors", tensors_file(content.optimizer, {}));
   writer.write("rng.safetensors", tensors_file(content.generators, {}));
   writer.write("state.json", dump_json_file(content.state.to_json()));

@@ -48,7 +48,8 @@ std::string checkpoint_name(int64_t step);
 std::vector<int64_t> checkpoint_steps(const fs::path& folder);
 
 struct CheckpointContent {
-  const Model& model;
+  const Model* model = nullptr;  // null: its weights are not trained
+  NamedTensors gates = {};       // parameters of a GateSource, where there is one
   NamedTensors optimizer, generators;
   const TrainState& state;
   const HeadSet& removed;  // mask.json, where not empty

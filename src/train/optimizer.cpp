@@ -47,6 +47,7 @@ struct Optimizer::Impl {
   /// Parameters that are stepped alike.
   struct Group {
     double rate_factor = 1, weight_decay = 0;
+    std::optional<double> own_rate = {};  // of parameters beside the model's
     std::vector<Stepped> members = {};
   };
 
@@ -75,6 +76,13 @@ struct Optimizer::Impl {
 Optimizer::Optimizer(const Model& model, const TrainOptions& options) : impl_(std::make_unique<Impl>(model, options)) {}
 Optimizer::~Optimizer() = default;
 
+void Optimizer::add(const NamedTensors& parameters, double learning_rate) {
+  Impl::Group& group = impl_->groups.emplace_back();
+  group.own_rate = learning_rate;
+  for (const auto& [name, parameter] : parameters)
+    group.members.push_back({.name = name, .parameter = parameter, .exp_avg = {}, .exp_avg_sq = {}, .step = {}});
+}
+
 void Optimizer::zero_grad() {
   for (auto& group : impl_->groups)
     for (auto& one : group.members) one.parameter.mutable_grad().reset();
@@ -83,7 +91,8 @@ void Optimizer::zero_grad() {
 double Optimizer::clip(double max_norm) {
   std::vector<torch::Tensor> parameters;
   for (const auto& group : impl_->groups)
-    for (const auto& one : group.members) parameters.push_back(one.parameter);
+    if (!group.own_rate)
+      for (const auto& one : group.members) parameters.push_back(one.parameter);
   const double limit = max_norm > 0 ? max_norm : std::numeric_limits<double>::infinity();
   return torch::nn::utils::clip_grad_norm_(parameters, limit);
 }
@@ -97,7 +106,7 @@ void Optimizer::step(double learning_rate) {
                      .exp_avgs = {},
                      .exp_avg_sqs = {},
                      .steps = {},
-                     .learning_rate = learning_rate * group.rate_factor,
+                     .learning_rate = group.own_rate.value_or(learning_rate * group.rate_factor),
                      .beta1 = options.adam_beta1,
                      .beta2 = options.adam_beta2,
                      .weight_decay = group.weight_decay,

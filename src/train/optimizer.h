@@ -17,15 +17,17 @@ class Optimizer {
   /// Parameters of the model at this moment; betas, epsilon and decays from the options. Throws Error(usage) where
   /// layer_decay is asked for and the model has no layers.
   Optimizer(const Model& model, const TrainOptions& options);
+  /// More parameters, stepped at a learning rate of their own, without decay; clip() leaves them alone.
+  void add(const NamedTensors& parameters, double learning_rate);
   ~Optimizer();
   Optimizer(const Optimizer&) = delete;
   Optimizer& operator=(const Optimizer&) = delete;
 
   /// Gradients become undefined.
   void zero_grad();
-  /// L2 norm of all gradients together; scales them down to `max_norm` when it is larger (0 = never).
+  /// L2 norm of all gradients of the model together; scales them down to `max_norm` when it is larger (0 = never).
   double clip(double max_norm);
-  /// `learning_rate` is that of the last layer. A parameter without a gradient is left alone.
+  /// `learning_rate` is that of the model's last layer. A parameter without a gradient is left alone.
   void step(double learning_rate);
 
   /// exp_avg.<param>, exp_avg_sq.<param> (shape of the parameter) and step.<param> (I64 scalar), for parameters that

@@ -12,6 +12,7 @@
 #include "core/stop.h"
 #include "core/text.h"
 #include "task/mask_evaluator.h"
+#include "train/gate_learner.h"
 #include "train/generator.h"
 #include "train/optimizer.h"
 #include "train/schedule.h"
@@ -19,7 +20,7 @@
 namespace headprune {
 namespace {
 
-using Measurements = std::vector<std::pair<const char*, double>>;
+using Measurements = std::vector<std::pair<std::string, double>>;
 
 /// "3, 17, 4" of at most 16 indices, with the number of others.
 std::string examples_text(const std::vector<int64_t>& examples) {
@@ -50,12 +51,13 @@ class Trainer {
   void evaluate();
   void step();
   double add_gradients(const Batch& batch, double share);
+  [[noreturn]] void refuse_step(const std::string& name, double value, const std::vector<int64_t>& examples);
   [[noreturn]] void refuse_loss(const Batch& batch, const ModelOutput& output, double loss);
-  void count_step(double loss, double grad_norm, double learning_rate);
+  void count_step(double loss, Measurements measured);
   void save();
   void load_best();
   void record(const char* split, const Measurements& measured);
-  void send_row(const char* split, const char* name, double value, int64_t step) const;
+  void send_row(const char* split, const std::string& name, double value, int64_t step) const;
   void repeat_rows() const;
   void show_progress(double loss);
   void warn(const std::string& text) const;
@@ -64,8 +66,10 @@ class Trainer {
   const TrainOptions& options_;
   Model& model_;
   torch::Device device_;
+  std::optional<FrozenModel> frozen_;
   Optimizer optimizer_;
   HeadProbe probe_;
+  std::optional<GateLearner> gates_;
   TrainState state_;
   TrainBatches batches_;
   std::vector<Batch> select_;
@@ -92,6 +96,12 @@ Trainer::Trainer(const TrainRequest& request)
       batches_(train_examples(request.dataset), options_, device_),
       headline_(request.task.chosen_by()) {
   if (!request.removed.empty()) probe_.gates = mask_gates(model_.blocks(), request.removed, device_);
+  if (request.gates.source != nullptr) {
+    TORCH_CHECK(request.removed.empty(), "gates are either learnt or of a mask");
+    gates_.emplace(*request.gates.source, device_);
+    optimizer_.add(gates_->parameters(), request.gates.learning_rate);
+    if (request.gates.weights_frozen()) frozen_.emplace(model_);
+  }
   if (request.evaluate && request.dataset.select)
     select_ = make_batches(*request.dataset.select, batch_plan(options_), device_);
   state_.max_steps = planned_steps(request.dataset.train->examples, options_, request.seed);
@@ -125,6 +135,7 @@ TrainResult Trainer::run() {
   }
   if (options_.load_best_model_at_end) load_best();
   optimizer_.zero_grad();
+  frozen_.reset();
   model_.eval();
   return {.steps = state_.global_step,
           .steps_here = state_.global_step - first_step_,
@@ -152,7 +163,8 @@ void Trainer::restore(const fs::path& checkpoint) {
   const TrainState stored = TrainState::from_json(read_json(checkpoint / "state.json"), where);
   check_same_training(stored, checkpoint);
   state_ = stored;
-  load_state(model_, read_tensors(checkpoint / "model.safetensors"), where);
+  if (!frozen_) load_state(model_, read_tensors(checkpoint / "model.safetensors"), where);
+  if (gates_) gates_->load(read_tensors(checkpoint / "gates.safetensors"), where);
   optimizer_.load_state(read_tensors(checkpoint / "optimizer.safetensors"), where);
   restore_generators(read_tensors(checkpoint / "rng.safetensors"), device_, where);
   changed_ = false;
@@ -220,7 +232,7 @@ void Trainer::evaluate() {
 }
 
 void Trainer::step() {
-  model_.train();
+  if (!frozen_) model_.train();
   const std::vector<Batch> batches = batches_.next(state_.cursor);
   state_.epoch = batches_.epochs(state_.cursor);
   std::vector<int64_t> examples, positions;
@@ -232,22 +244,30 @@ void Trainer::step() {
     if (batch.decoder_present.defined()) tokens_ += batch.decoder_present.sum().item<int64_t>();
   }
   optimizer_.zero_grad();
+  if (gates_) probe_.gates = gates_->open(state_.global_step);
   double loss = 0;
   for (size_t i = 0; i < batches.size(); ++i)
     if (positions[i] > 0)
       loss += add_gradients(batches[i], static_cast<double>(positions[i]) / static_cast<double>(all_positions));
 
-  const double grad_norm = optimizer_.clip(options_.max_grad_norm);
-  if (!std::isfinite(grad_norm)) {
-    send_row("train", "grad_norm", grad_norm, state_.global_step + 1);
-    fail(ExitCode::run_failed,
-         "training stopped before step {}: the gradient norm is {} for examples {} of the train split; lower "
-         "train.learning_rate",
-         state_.global_step + 1, nonfinite_text(grad_norm), examples_text(examples));
-  }
   const double rate = learning_rate(options_, state_.global_step, state_.max_steps);
+  Measurements measured;
+  if (!frozen_) measured = {{"learning_rate", rate}, {"grad_norm", optimizer_.clip(options_.max_grad_norm)}};
+  if (gates_)
+    for (auto& one : gates_->close()) measured.push_back(std::move(one));
+  for (const auto& [name, value] : measured)
+    if (!std::isfinite(value)) refuse_step(name, value, examples);
   optimizer_.step(rate);
-  count_step(loss, grad_norm, rate);
+  if (gates_) gates_->confine();
+  count_step(loss, std::move(measured));
+}
+
+void Trainer::refuse_step(const std::string& name, double value, const std::vector<int64_t>& examples) {
+  send_row("train", name, value, state_.global_step + 1);
+  const char* const what = name == "grad_norm" ? "the gradient norm" : name.c_str();
+  fail(ExitCode::run_failed, "training stopped before step {}: {} is {} for examples {} of the train split; lower {}",
+       state_.global_step + 1, what, nonfinite_text(value), examples_text(examples),
+       name == "grad_norm" ? "train.learning_rate" : "the learning_rate of the gates");
 }
 
 /// Adds the gradients of share x the batch's loss, and returns that.
@@ -276,15 +296,14 @@ void Trainer::refuse_loss(const Batch& batch, const ModelOutput& output, double 
        step, nonfinite_text(loss), examples_text(culprits.empty() ? batch.examples : culprits));
 }
 
-void Trainer::count_step(double loss, double grad_norm, double learning_rate) {
+void Trainer::count_step(double loss, Measurements measured) {
   ++state_.global_step;
   changed_ = true;
   state_.loss_sum += loss;
   ++state_.loss_steps;
   if (state_.global_step % options_.logging_steps == 0 || state_.global_step == state_.max_steps) {
-    record("train", {{"loss", state_.loss_sum / static_cast<double>(state_.loss_steps)},
-                     {"learning_rate", learning_rate},
-                     {"grad_norm", grad_norm}});
+    measured.insert(measured.begin(), {"loss", state_.loss_sum / static_cast<double>(state_.loss_steps)});
+    record("train", measured);
     state_.loss_sum = 0;
     state_.loss_steps = 0;
   }
@@ -301,12 +320,14 @@ void Trainer::save() {
            state_.global_step, item.key());
   gained_ = changed_ = false;
   if (request_.folder.empty()) return;
-  const std::string manifest = write_checkpoint(request_.folder, {.model = model_,
-                                                                  .optimizer = optimizer_.state(),
-                                                                  .generators = generator_states(device_),
-                                                                  .state = state_,
-                                                                  .removed = request_.removed,
-                                                                  .config_yaml = request_.config_yaml});
+  const std::string manifest =
+      write_checkpoint(request_.folder, {.model = frozen_ ? nullptr : &model_,
+                                         .gates = gates_ ? gates_->parameters() : NamedTensors(),
+                                         .optimizer = optimizer_.state(),
+                                         .generators = generator_states(device_),
+                                         .state = state_,
+                                         .removed = request_.removed,
+                                         .config_yaml = request_.config_yaml});
   retire_checkpoints(request_.folder, state_, options_.save_total_limit);
   if (request_.on_checkpoint)
     request_.on_checkpoint({.step = state_.global_step,
@@ -337,7 +358,7 @@ void Trainer::record(const char* split, const Measurements& measured) {
   for (const auto& [name, value] : measured) send_row(split, name, value, state_.global_step);
 }
 
-void Trainer::send_row(const char* split, const char* name, double value, int64_t step) const {
+void Trainer::send_row(const char* split, const std::string& name, double value, int64_t step) const {
   if (!request_.sink) return;
   request_.sink({.step = step, .epoch = state_.epoch, .split = split, .name = name, .value = value});
 }
@@ -347,8 +368,8 @@ void Trainer::send_row(const char* split, const char* name, double value, int64_
 void Trainer::repeat_rows() const {
   for (const Json& entry : state_.log_history)
     if (entry.at("step") == state_.global_step && entry.contains("loss"))
-      for (const char* name : {"loss", "learning_rate", "grad_norm"})
-        send_row("train", name, entry.at(name).get<double>(), state_.global_step);
+      for (const auto& [name, value] : entry.items())
+        if (name != "epoch" && name != "step") send_row("train", name, value.get<double>(), state_.global_step);
 }
 
 void Trainer::show_progress(double loss) {

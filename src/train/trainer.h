@@ -8,13 +8,15 @@
 
 #include "task/task.h"
 #include "train/checkpoints.h"
+#include "train/gate_source.h"
 #include "train/options.h"
 #include "train/train_batches.h"
 
 namespace headprune {
 
 /// One row of train.jsonl. Split "train": loss (mean over the steps since the last such row), learning_rate, grad_norm
-/// (before clipping). Split "select": the metric that the task is chosen by, and loss. Non-finite values are passed on.
+/// (before clipping); where gates are learnt also their penalty, their gradient's norm and what their source measures.
+/// Split "select": the metric that the task is chosen by, and loss. Non-finite values are passed on.
 struct TrainPoint {
   int64_t step = 0;
   double epoch = 0;
@@ -41,6 +43,7 @@ struct TrainRequest {
   const Dataset& dataset;  // learns from `train`, evaluates on `select` (where it has examples)
   TrainOptions options;
   HeadSet removed = {};                              // heads whose gates are 0 throughout
+  GateTraining gates = {};                           // learnt ones, where none are removed
   fs::path folder = {};                              // of the checkpoints; empty = none are kept
   fs::path optimizer_from = {};                      // folder of an earlier training whose optimizer state goes on
   uint64_t seed = 0;                                 // of the data order and of dropout

@@ -11,31 +11,22 @@ using namespace headprune::test;
 namespace {
 
 /// Evaluates points by the share of examples whose class stays that of the intact model.
-class AgreementHost final : public RuleHost {
+class AgreementHost final : public NotingHost {
  public:
-  AgreementHost(Transformer& model, Batch batch) : model_(model), batch_(std::move(batch)) {
+  AgreementHost(Transformer& model, Batch batch)
+      : NotingHost(model.blocks(), no_scores), model_(model), batch_(std::move(batch)) {
     wanted_ = classes(model, {});
   }
-  bool done(const PointSpec&) const override { return false; }
-  void begin(const Unit&) override {}
   void evaluate(Model& model, const PlannedPoint& point) override {
     points.push_back(point);
     agreement.push_back(agree(model, point.removed));
   }
-  Importance intact_scores(const RankedBy&) override { throw std::logic_error("no table asks for scores"); }
-  Importance score_again(Model&, const Rescoring&) override { throw std::logic_error("no table asks for scores"); }
-  std::pair<int64_t, int64_t> fine_tune(Model&, const HeadSet&, const FineTuning&) override {
-    throw std::logic_error("no table trains");
-  }
-  std::shared_ptr<Model> converted(int64_t, GroupInit) override { throw std::logic_error("not asked for"); }
-  std::optional<Point> recorded(const PointSpec&) const override { return std::nullopt; }
   SelectValues select(const HeadSet& gone, const std::vector<HeadSet>& masks) override {
     REQUIRE(gone.empty());
     SelectValues result;
     for (const HeadSet& mask : masks) result.values.push_back({agree(model_, mask), 0});
     return result;
   }
-  std::vector<PlannedPoint> points;
   std::vector<double> agreement;
 
  private:

@@ -20,7 +20,7 @@ Blocks encoder_blocks(const std::vector<int64_t>& sizes) {
 }
 
 bool NotingHost::done(const PointSpec& spec) const {
-  const auto same = [&](const PlannedPoint& point) { return point.spec == spec; };
+  const auto same = [&](const PlannedPoint& point) { return point.spec.identity() == spec.identity(); };
   return std::any_of(known.begin(), known.end(), same) || std::any_of(points.begin(), points.end(), same);
 }
 
@@ -64,10 +64,21 @@ std::pair<int64_t, int64_t> NotingHost::fine_tune(Model& model, const HeadSet& r
   return {how.steps, how.steps};
 }
 
+std::pair<int64_t, int64_t> NotingHost::learn_gates(Model& model, const GateLearning& how) {
+  calls.push_back(fmt::format("learn {} {}{}", how.name, how.steps, how.gates.train_weights ? " with weights" : ""));
+  if (how.gates.train_weights) dynamic_cast<HeadsOnly&>(model).steps_trained += how.steps;
+  learn(*how.gates.source, how);
+  return {how.steps, how.steps};
+}
+
+void NotingHost::record(LearnedHeads found) { learned.push_back(std::move(found)); }
+
+void NotingHost::warn(const std::string& code, const std::string&) { calls.push_back("warn " + code); }
+
 std::optional<Point> NotingHost::recorded(const PointSpec& spec) const {
   for (const auto* list : {&known, &points})
     for (const PlannedPoint& point : *list)
-      if (point.spec == spec) return point;
+      if (point.spec.identity() == spec.identity()) return point;
   return std::nullopt;
 }
 

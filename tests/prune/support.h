@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "prune/learned.h"
 #include "prune/sensitivity.h"
 #include "support/catch_torch.h"
 #include "support/folder.h"
@@ -41,7 +42,7 @@ class HeadsOnly final : public Model {
 };
 
 /// Scores come from `scores(removed, steps the model was trained)`, one value a head; costs are 10 and 20 a scoring.
-class NotingHost final : public RuleHost {
+class NotingHost : public RuleHost {
  public:
   using Scores = std::function<double(const HeadId&, const HeadSet& removed, int64_t trained)>;
   explicit NotingHost(Blocks blocks, Scores scores) : blocks_(std::move(blocks)), scores_(std::move(scores)) {}
@@ -52,15 +53,22 @@ class NotingHost final : public RuleHost {
   Importance intact_scores(const RankedBy& by) override;
   Importance score_again(Model& model, const Rescoring& how) override;
   std::pair<int64_t, int64_t> fine_tune(Model& model, const HeadSet& removed, const FineTuning& how) override;
+  std::pair<int64_t, int64_t> learn_gates(Model& model, const GateLearning& how) override;
+  int64_t steps(int64_t wanted) const override { return wanted; }
+  uint64_t stream(const std::string&) const override { return 9; }
+  void record(LearnedHeads found) override;
+  void warn(const std::string& code, const std::string& message) override;
   std::optional<Point> recorded(const PointSpec& spec) const override;
   SelectValues select(const HeadSet& gone, const std::vector<HeadSet>& masks) override;
   std::shared_ptr<Model> converted(int64_t groups, GroupInit init) override;
 
-  std::vector<PlannedPoint> points;       // evaluated now
-  std::vector<PlannedPoint> known;        // evaluated by an earlier run
-  std::vector<int64_t> trained_at_point;  // steps the model had been trained when evaluated
-  std::vector<std::string> calls;         // every scoring and training, as text
-  std::vector<std::string> units;         // begun
+  std::vector<PlannedPoint> points;                             // evaluated now
+  std::vector<PlannedPoint> known;                              // evaluated by an earlier run
+  std::vector<int64_t> trained_at_point;                        // steps the model had been trained when evaluated
+  std::vector<std::string> calls;                               // every scoring and training, as text
+  std::vector<std::string> units;                               // begun
+  std::vector<LearnedHeads> learned;                            // recorded
+  std::function<void(GateSource&, const GateLearning&)> learn;  // in the place of a training
   std::function<SelectValue(const HeadSet&)> select_value;
   size_t stop_after = 1000000;  // evaluations until it throws
 

@@ -1,7 +1,7 @@
 #include "train/options.h"
 
 #include "config/load.h"
-#include "support/catch.h"
+#include "support/catch_torch.h"
 
 namespace headprune {
 namespace {

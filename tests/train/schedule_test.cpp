@@ -1,6 +1,6 @@
 #include "train/schedule.h"
 
-#include "support/catch.h"
+#include "support/catch_torch.h"
 
 namespace headprune {
 namespace {

@@ -25,6 +25,7 @@ struct TrainRun {
                   .dataset = dataset,
                   .options = options,
                   .removed = removed,
+                  .gates = gates,
                   .folder = folder,
                   .optimizer_from = optimizer_from,
                   .seed = 5,
@@ -50,6 +51,7 @@ struct TrainRun {
   Dataset dataset;
   TrainOptions options;
   HeadSet removed;
+  GateTraining gates;
   fs::path folder, optimizer_from;
   bool evaluate = true;
   std::function<void(const TrainPoint&)> on_point;

@@ -377,9 +377,9 @@ std::vector<MaskList> mask_lists(const Record& record) {
   std::map<std::pair<Place, std::optional<int64_t>>, Rows> found;
   for (const auto& [id, point] : record.points) {
     if (point.spec.name.empty()) continue;
-    // A model that lost no head names none: it means the same whichever seed trained it.
-    const bool apart = !shared && !point.other_model();
-    const std::optional<int64_t> seed = apart ? std::optional(point.spec.seed) : std::nullopt;
+    // A model that lost no head names none, so it means the same for every seed; a mask that was learnt never does.
+    const bool apart = (!shared || point.spec.lambda) && !point.other_model();
+    const auto seed = apart ? std::optional(point.spec.seed) : std::nullopt;
     found[{place_of(sweeps, point.spec.sweep), seed}][{point.step, point.spec.name}].members.push_back(&point);
   }
   std::vector<MaskList> lists;

@@ -143,25 +143,44 @@ std::vector<Figure> timing_figures(const Record& record) {
   return {figure};
 }
 
-std::vector<Figure> training_figures(const std::vector<TrainRow>& rows) {
-  std::map<std::pair<std::string, int64_t>, LineSeries> lines;  // split, seed
+namespace {
+
+/// A line for each label and seed; rows without a label are left out.
+LineChart over_steps(const std::vector<TrainRow>& rows, const std::function<std::string(const TrainRow&)>& label) {
   std::set<int64_t> seeds;
   for (const TrainRow& row : rows) seeds.insert(row.seed);
+  std::map<std::pair<std::string, int64_t>, LineSeries> lines;
   for (const TrainRow& row : rows) {
-    if (row.name != "loss") continue;
-    LineSeries& line = lines[{row.split, row.seed}];
-    line.label = seeds.size() > 1 ? fmt::format("{}, seed {}", row.split, row.seed) : row.split;
+    const std::string name = label(row);
+    if (name.empty()) continue;
+    LineSeries& line = lines[{name, row.seed}];
+    line.label = seeds.size() > 1 ? fmt::format("{}, seed {}", name, row.seed) : name;
     line.markers = false;
     line.points.push_back({static_cast<double>(row.step), row.value, {}, {}, ""});
   }
-  if (lines.empty()) return {};
   LineChart chart;
-  chart.title = "Training";
-  chart.y_label = "loss, as training and its evaluation log it";
   chart.x_label = "step";
   for (auto& [key, line] : lines) chart.series.push_back(std::move(line));
-  Figure figure{"train-loss.svg", {draw_line_chart(chart)}, "training loss over steps", ""};
-  return {figure};
+  return chart;
+}
+
+}  // namespace
+
+std::vector<Figure> training_figures(const std::vector<TrainRow>& rows) {
+  std::vector<Figure> figures;
+  const auto add = [&](LineChart chart, const char* file, const char* about) {
+    if (!chart.series.empty()) figures.push_back({file, {draw_line_chart(chart)}, about, ""});
+  };
+  LineChart loss = over_steps(
+      rows, [](const TrainRow& row) { return row.name == "loss" && row.training.empty() ? row.split : std::string(); });
+  loss.title = "Training";
+  loss.y_label = "loss, as training and its evaluation log it";
+  add(std::move(loss), "train-loss.svg", "training loss over steps");
+  LineChart gates = over_steps(rows, [](const TrainRow& row) { return row.name == "open_heads" ? row.training : ""; });
+  gates.title = "Gates that are learnt";
+  gates.y_label = "expected number of open gates";
+  add(std::move(gates), "gates.svg", "open gates while they are learnt, over steps");
+  return figures;
 }
 
 }  // namespace headprune

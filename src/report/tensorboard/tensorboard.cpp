@@ -170,8 +170,9 @@ void add_session(EventFile& file, const ReportInput& input, double now) {
 }  // namespace
 
 std::string training_tag(const TrainRow& row) {
-  if (row.split != "train") return "eval/" + row.name;
-  return "train/" + (row.name == "learning_rate" ? std::string("lr") : row.name);
+  const std::string of = row.training.empty() ? "" : row.training + "/";
+  if (row.split != "train") return of + "eval/" + row.name;
+  return of + "train/" + (row.name == "learning_rate" ? std::string("lr") : row.name);
 }
 
 void add_results(EventFile& file, const ReportInput& input) {

@@ -1,0 +1,112 @@
+// Gates with an L0 penalty (Voita et al. 2019, section 6): how many heads stay follows from lambda, a point for each.
+// At the end every gate is 0 or 1, so the point is a mask as any other.
+#include <set>
+
+#include "prune/hard_concrete_gates.h"
+
+namespace headprune {
+namespace {
+
+struct KindWeights {
+  double encoder = 1, decoder = 1, cross = 1;
+
+  template <class V>
+  void fields(V& v) {
+    v("encoder", encoder, "factor on lambda for the encoder's heads", at_least(0));
+    v("decoder", decoder, "the same for self-attention of a decoder", at_least(0));
+    v("cross", cross, "the same for attention to an encoder", at_least(0));
+  }
+  double of(Kind kind) const { return kind == Kind::encoder ? encoder : kind == Kind::decoder ? decoder : cross; }
+};
+
+/// "lambda_0.00001": no exponent, since names of files are made of it.
+std::string lambda_name(double lambda) {
+  std::string digits = fmt::format("{:.12f}", lambda);
+  digits.erase(digits.find_last_not_of('0') + 1);
+  if (digits.back() == '.') digits.pop_back();
+  return "lambda_" + digits;
+}
+
+class HardConcrete final : public PruneRule {
+ public:
+  struct Options : LearnedOptions {
+    std::vector<double> lambdas;
+    KindWeights kind_weights;
+    double init = 2;
+
+    template <class V>
+    void fields(V& v) {
+      v("lambdas", lambdas,
+        "weights of the penalty, a point each: lambda times the expected number of open heads is added to the loss",
+        not_empty, at_least(0));
+      v("kind_weights", kind_weights, "factors on lambda by kind of attention");
+      v("init", init, "log alpha of every gate at the start; 2: open with probability 0.94");
+      LearnedOptions::fields(v);
+    }
+    CrossProblems problems() const {
+      CrossProblems found = LearnedOptions::problems();
+      if (std::set<double>(lambdas.begin(), lambdas.end()).size() != lambdas.size())
+        found.emplace_back("lambdas", "a number stands twice; each is one point");
+      return found;
+    }
+  };
+  explicit HardConcrete(Options options) : options_(std::move(options)) {}
+
+  RulePlan plan(const RuleInput& input) const override {
+    const GateUnits units(options_, input.blocks);
+    RulePlan plan;
+    for (const double lambda : options_.lambdas) {
+      Unit& unit = plan.units.emplace_back();
+      unit.name = lambda_name(lambda);
+      unit.train_steps = options_.steps;
+      PlannedPoint point = sweep_point(input, units.limits(), std::ssize(plan.units) - 1, 0);
+      point.spec.method = input.rule;
+      point.spec.name = unit.name;
+      point.spec.lambda = lambda;
+      point.fine_tuned = options_.train_weights;
+      point.keep_weights = options_.keep_weights == KeepLearned::all;
+      unit.points.push_back(std::move(point));
+    }
+    return plan;
+  }
+
+  void run(const Unit& unit, Model& model, RuleHost& host) const override {
+    PlannedPoint point = unit.points.front();
+    const GateUnits units(options_, model.blocks());
+    const std::shared_ptr<Model> own = options_.train_weights ? model.copy() : nullptr;
+    Model& trained = own ? *own : model;
+    const std::string name = point.spec.sweep + "/" + unit.name;
+    HardConcreteGates gates(
+        units, {.log_alpha = options_.init, .lambdas = lambdas(units, *point.spec.lambda), .seed = host.stream(name)});
+    std::tie(point.forward, point.backward) = host.learn_gates(
+        trained,
+        {.name = name, .steps = options_.steps, .gates = {&gates, options_.learning_rate, options_.train_weights}});
+    const torch::Tensor closed = gates.closed();
+    point.removed = units.heads_at(closed);
+    point.spec.heads_removed = point.removed.size();
+    point.fraction = static_cast<double>(point.spec.heads_removed) / static_cast<double>(point.heads_total);
+    host.record(learned_heads(units, point.spec.sweep + "." + unit.name,
+                              {{"open_probability", gates.open_probability()}, {"log_alpha", gates.log_alpha()}}));
+    if (point.spec.heads_removed == 0 || point.spec.heads_removed == point.heads_total)
+      host.warn("lambda_without_choice",
+                fmt::format("{}: {} of {} heads are closed: lambda says nothing about which head matters; try a {} one",
+                            name, point.spec.heads_removed, point.heads_total,
+                            point.spec.heads_removed == 0 ? "larger" : "smaller"));
+    host.evaluate(trained, point);
+  }
+
+ private:
+  torch::Tensor lambdas(const GateUnits& units, double lambda) const {
+    std::vector<double> of_units;
+    for (const HeadId& id : units.ids()) of_units.push_back(lambda * options_.kind_weights.of(id.block.kind));
+    return torch::tensor(of_units, torch::kFloat64);  // [U]
+  }
+
+  Options options_;
+};
+
+const Register<PruneRule, HardConcrete> register_hard_concrete{
+    "hard_concrete", "gates learnt with an L0 penalty, a point for each lambda (Voita et al. 2019)"};
+
+}  // namespace
+}  // namespace headprune

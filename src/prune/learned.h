@@ -1,0 +1,94 @@
+// What the rules that learn gates have in common: options, one number for each unit that may go, and what is recorded
+// of a head besides points.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "prune/ranking.h"
+#include "record/analysis_events.h"
+#include "train/gate_source.h"
+
+namespace headprune {
+
+enum class KeepLearned { none, all };
+template <>
+struct EnumNames<KeepLearned> {
+  static constexpr std::pair<const char*, KeepLearned> names[] = {{"none", KeepLearned::none},
+                                                                  {"all", KeepLearned::all}};
+};
+
+struct GateOptions {
+  std::vector<Kind> kinds;
+  std::optional<HeadUnit> unit;
+  int64_t steps = 1000;
+  double learning_rate = 0.05;
+
+  template <class V>
+  void fields(V& v) {
+    v("kinds", kinds, "only these kinds of attention have gates, and fractions are of their heads; empty: all");
+    v("unit", unit, "query (default): a gate a head; group: one for the heads that read one group's keys and values");
+    v("steps", steps,
+      "training steps of the gates, on batches as the section train has them (its defaults without one)", at_least(1));
+    v("learning_rate", learning_rate, "of the gates: AdamW without decay, the same at every step", above(0));
+  }
+  RankedUnits units(const Blocks& blocks) const { return {blocks, unit.value_or(HeadUnit::query)}; }
+  OrderLimits limits(const RankedUnits& units) const { return units.limits({.kinds = kinds}); }
+};
+
+struct LearnedOptions : GateOptions {
+  bool train_weights = false;
+  KeepLearned keep_weights = KeepLearned::none;
+
+  template <class V>
+  void fields(V& v) {
+    GateOptions::fields(v);
+    v("train_weights", train_weights,
+      "false: the weights stay as they are, and no dropout is drawn; true: they are trained with the gates, as the "
+      "section train says over these steps");
+    v("keep_weights", keep_weights, "whether the trained models stay in the run folder, for `export`: none or all");
+  }
+  CrossProblems problems() const;
+};
+
+/// The units that have a gate, in one vector.
+class GateUnits {
+ public:
+  GateUnits(const GateOptions& options, const Blocks& heads);
+
+  int64_t count() const { return static_cast<int64_t>(ids_.size()); }
+  const OrderLimits& limits() const { return limits_; }
+  const RankedUnits& units() const { return units_; }
+  /// Of one number a unit [U], in the order kind, layer, unit, that of each head: [H] a block in the number's type,
+  /// undefined for blocks of other kinds. Gradients go through.
+  PerBlock of_heads(const torch::Tensor& of_units) const;
+  /// The same with units in the place of heads.
+  PerBlock of_blocks(const torch::Tensor& of_units) const;
+  /// The heads of the units at which `gone` [U] is true.
+  HeadSet heads_at(const torch::Tensor& gone) const;
+  const std::vector<HeadId>& ids() const { return ids_; }
+  const Blocks& heads() const { return heads_; }
+
+ private:
+  Blocks heads_;
+  RankedUnits units_;
+  OrderLimits limits_;
+  HeadUnit unit_;
+  std::vector<HeadId> ids_;
+};
+
+/// Numbers of one name, one a unit [U].
+struct UnitColumn {
+  std::string name;
+  torch::Tensor values;
+};
+
+/// What a learning found of each head, under a name of its own beside the analyses.
+struct LearnedHeads {
+  AnalysisDone done;
+  std::vector<AnalysisBlock> blocks;
+};
+/// `name`: "hard_concrete.lambda_0.01".
+LearnedHeads learned_heads(const GateUnits& units, const std::string& name, const std::vector<UnitColumn>& columns);
+
+}  // namespace headprune

@@ -1,0 +1,90 @@
+// Gates that are learnt to leave exactly k heads (Li, Cotterell and Sachan 2021): a training for each number of heads.
+#include "prune/top_k_gates.h"
+
+namespace headprune {
+namespace {
+
+class TopK final : public PruneRule {
+ public:
+  struct Options : LearnedOptions {
+    std::vector<double> fractions = {0, 0.25, 0.5, 0.75, 1};
+    std::vector<double> temperature = {1000, 1e-8};
+    bool straight_through = false;
+
+    Options() { learning_rate = 0.5; }
+    template <class V>
+    void fields(V& v) {
+      v("fractions", fractions, "fractions of the heads to remove, a training and a point each", not_empty,
+        between(0, 1));
+      v("temperature", temperature, "of the first and of the last step; in between it falls log-linearly", above(0));
+      v("straight_through", straight_through,
+        "gates of 0 and 1 in the forward pass, with the gradient of the soft ones");
+      LearnedOptions::fields(v);
+    }
+    CrossProblems problems() const {
+      CrossProblems found = LearnedOptions::problems();
+      if (temperature.size() != 2 || temperature[0] < temperature[1])
+        found.emplace_back("temperature", "is a list of two, the first not below the second: [1000, 1e-8]");
+      return found;
+    }
+  };
+  explicit TopK(Options options) : options_(std::move(options)) {}
+
+  RulePlan plan(const RuleInput& input) const override {
+    const GateUnits units(options_, input.blocks);
+    TargetList list = removal_targets(options_.fractions, units.units().blocks(), units.limits());
+    RulePlan plan;
+    plan.messages = std::move(list.messages);
+    for (const RemovalTarget& target : list.targets) {
+      const int64_t left = units.count() - target.heads;
+      Unit& unit = plan.units.emplace_back();
+      unit.name = fmt::format("k_{}", left);
+      PlannedPoint point = sweep_point(input, units.limits(), std::ssize(plan.units) - 1, target.heads);
+      point.spec.method = input.rule;
+      if (target.heads > 0 && left > 0) {  // else there is nothing to choose
+        unit.train_steps = options_.steps;
+        point.fine_tuned = options_.train_weights;
+        point.keep_weights = options_.keep_weights == KeepLearned::all;
+      }
+      unit.points.push_back(std::move(point));
+    }
+    return plan;
+  }
+
+  void run(const Unit& unit, Model& model, RuleHost& host) const override {
+    PlannedPoint point = unit.points.front();
+    const GateUnits units(options_, model.blocks());
+    const int64_t left = units.count() - point.spec.heads_removed / units.limits().heads_per_unit;
+    if (unit.train_steps == 0) {
+      if (left == 0) point.removed = units.heads_at(torch::ones({units.count()}, torch::kBool));
+      return host.evaluate(model, point);
+    }
+    const std::shared_ptr<Model> own = options_.train_weights ? model.copy() : nullptr;
+    Model& trained = own ? *own : model;
+    const std::string name = point.spec.sweep + "/" + unit.name;
+    TopKGates gates(units, {.k = left,
+                            .steps = host.steps(options_.steps),
+                            .from = options_.temperature[0],
+                            .to = options_.temperature[1],
+                            .straight_through = options_.straight_through,
+                            .seed = host.stream(name)});
+    std::tie(point.forward, point.backward) = host.learn_gates(
+        trained,
+        {.name = name, .steps = options_.steps, .gates = {&gates, options_.learning_rate, options_.train_weights}});
+    const PerBlock weights = units.of_blocks(gates.weight().detach());
+    const std::vector<HeadId> order = ascending_order(units.units().blocks(), weights, {}, units.limits().kinds);
+    const RemovalTarget target{units.count() - left, {}};
+    point.removed = units.units().heads(choose_heads(order, units.units().blocks(), units.limits(), target, {}));
+    host.record(learned_heads(units, point.spec.sweep + "." + unit.name, {{"weight", gates.weight()}}));
+    host.evaluate(trained, point);
+  }
+
+ private:
+  Options options_;
+};
+
+const Register<PruneRule, TopK> register_top_k{
+    "top_k", "gates learnt to leave exactly k heads (differentiable subset pruning, Li et al. 2021)"};
+
+}  // namespace
+}  // namespace headprune
