@@ -8,6 +8,7 @@
 #include "core/stop.h"
 #include "model/export_form.h"
 #include "report/page/report.h"
+#include "report/tables/contest_table.h"
 #include "report/tables/method_pairs.h"
 #include "report/tables/tables.h"
 #include "report/tensorboard/tensorboard.h"
@@ -23,6 +24,7 @@ std::map<std::string, std::string> exported_files(const ExportArguments& argumen
     return {{"scores.csv", scores_csv(record)},
             {"curve.csv", curve_csv(record)},
             {"methods.csv", methods_csv(record)},
+            {"contest.csv", contest_csv(record)},
             {"sensitivity.csv", sensitivity_csv(record)},
             {"agreement.csv", agreement_csv(agreement_rows(record))},
             {"timing.csv", timing_csv(record)}};

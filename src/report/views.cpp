@@ -5,6 +5,7 @@
 #include "core/files.h"
 #include "report/numbers/role_agreement.h"
 #include "report/numbers/roles.h"
+#include "report/tables/contest_table.h"
 #include "report/tables/method_pairs.h"
 #include "report/tables/results_json.h"
 #include "report/tables/scores_file.h"
@@ -49,6 +50,7 @@ void write_views(const ReportInput& input, const fs::path& to) {
   files.write(to / "scores.csv", scores_csv(record));
   files.write(to / "curve.csv", curve_csv(record));
   files.write(to / "methods.csv", methods_csv(record));
+  files.write(to / "contest.csv", contest_csv(record));
   files.write(to / "sensitivity.csv", sensitivity_csv(record));
   files.write(to / "agreement.csv", agreement_csv(input.agreement));
   files.write(to / "timing.csv", timing_csv(record));

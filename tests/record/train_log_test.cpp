@@ -54,3 +54,19 @@ TEST_CASE("a training row keeps every field, non-finite losses too", "[record]")
   CHECK(rows[0].value == 0.75);
   CHECK(std::isnan(rows[1].value));
 }
+
+TEST_CASE("trainings inside sweeps supersede their own rows alone", "[record]") {
+  const TestFolder folder;
+  {
+    TrainLog log(folder.path(), 1);
+    log.append({"", 0, 1, 10, 0.1, "train", "loss", 1});
+    log.append({"", 0, 1, 5, 0.1, "train", "loss", 2, "hard_concrete/lambda_0.1"});
+    log.append({"", 0, 1, 10, 0.1, "train", "loss", 3, "hard_concrete/lambda_0.1"});
+  }
+  TrainLog(folder.path(), 2).append({"", 0, 1, 10, 0.1, "train", "loss", 4, "hard_concrete/lambda_0.1"});
+  const std::vector<TrainRow> rows = read_train_log(folder.path());
+  REQUIRE(rows.size() == 3);
+  CHECK((rows[0].value == 1 && rows[0].training.empty()));
+  CHECK((rows[1].value == 2 && rows[1].training == "hard_concrete/lambda_0.1"));
+  CHECK(rows[2].value == 4);
+}

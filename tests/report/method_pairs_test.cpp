@@ -30,10 +30,10 @@ TEST_CASE("methods of one model are compared at equal heads, example by example"
   Record record = one_seed();
   add_output_l2(record);
   const Sweep without = sweeps_of(record).front();
-  CHECK(method_pairs(record, without, "accuracy").empty());  // values by example were not kept
+  CHECK(method_pairs(record, methods_of(without), "accuracy").empty());  // values by example were not kept
   store_examples(record, folder.path());
   const Sweep sweep = sweeps_of(record).front();
-  const std::vector<MethodPair> pairs = method_pairs(record, sweep, "accuracy");
+  const std::vector<MethodPair> pairs = method_pairs(record, methods_of(sweep), "accuracy");
   REQUIRE(pairs.size() == 1);  // none and all heads removed say nothing of a method, nor do random orders
   CHECK((pairs[0].method_a == "gradient_l1" && pairs[0].method_b == "output_l2" && pairs[0].heads_removed == 2));
   CHECK(pairs[0].difference.delta == Approx(0.1));
@@ -67,7 +67,7 @@ TEST_CASE("over few seeds no test between methods is possible, and nothing is st
   add_output_l2(record);
   store_examples(record, folder.path());
   const Sweep sweep = sweeps_of(record).front();
-  const std::vector<MethodPair> pairs = method_pairs(record, sweep, "accuracy");
+  const std::vector<MethodPair> pairs = method_pairs(record, methods_of(sweep), "accuracy");
   REQUIRE(pairs.size() == 1);
   CHECK(pairs[0].difference.delta == Approx(0.1));
   CHECK(pairs[0].difference.ci95);

@@ -22,6 +22,9 @@ std::string what_is_measured(const Record& record, const PointGroup& point, cons
 /// Where a metric ends.
 void set_limits(LineChart& chart, const MetricInfo& metric);
 
+/// Random orders as a band from the smallest to the largest, with their mean.
+void add_band(LineChart& chart, const CurveGroup& control, const std::string& metric);
+
 /// The unpruned model's value as a horizontal line, where there is one.
 void set_level(LineChart& chart, const std::optional<MetricSummary>& unpruned);
 

@@ -10,7 +10,6 @@
 
 #include "record/journal.h"
 #include "report/numbers/agreement_rows.h"
-#include "report/numbers/keyed_metrics.h"
 #include "report/numbers/repetitions.h"
 
 namespace headprune {

@@ -18,24 +18,6 @@ namespace {
 
 constexpr double kPanelGap = 18;
 
-void add_band(LineChart& chart, const CurveGroup& control, const std::string& metric) {
-  int64_t draws = 1;
-  size_t seeds = 1;
-  for (const PointGroup& point : control.points) {
-    const MetricSummary* summary = point.metric(metric);
-    if (summary == nullptr) continue;
-    draws = std::max(draws, summary->draws);
-    seeds = std::max(seeds, summary->seeds.size());
-    chart.band.push_back({100 * point.first().fraction, summary->low, summary->high, summary->estimate.value,
-                          fmt::format("{}, {} removed: mean {} {}, smallest {}, largest {}", control.method,
-                                      percent(point.first().fraction), metric, value_text(summary->estimate.value),
-                                      value_text(summary->low), value_text(summary->high))});
-  }
-  const std::string of = seeds > 1 ? fmt::format(" x {}", count_text(static_cast<int64_t>(seeds), "seed")) : "";
-  chart.band_label =
-      fmt::format("{}: mean, smallest to largest of {}{}", control.method, count_text(draws, "order"), of);
-}
-
 Svg curve_panel(const Record& record, const Sweep& sweep, const std::string& metric) {
   LineChart chart;
   chart.title = sweep_title(sweep);

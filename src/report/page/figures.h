@@ -27,6 +27,9 @@ std::vector<Figure> curve_figures(const Record& record);
 /// The headline metric of the same sweep at several training steps, one line a step; a panel of values and one of
 /// shares of what each step's model is worth unpruned. None without a sweep that has at_step.
 std::vector<Figure> step_figures(const Record& record);
+/// The headline metric of all sweeps in one picture, with masks that were learnt or listed, and over the passes that it
+/// took to choose the heads; none with fewer than two sweeps of one kind.
+std::vector<Figure> contest_figures(const Record& record);
 /// The headline metric over parameters, attention FLOPs and key/value cache, with the points that no smaller one is as
 /// good as; none without models that were made smaller in another way than by removing heads.
 std::vector<Figure> tradeoff_figures(const Record& record);
@@ -45,7 +48,7 @@ std::vector<Figure> role_figures(const Record& record);
 std::vector<Figure> agreement_figures(const std::vector<AgreementRow>& rows);
 /// Median time of a forward pass by form and batch size.
 std::vector<Figure> timing_figures(const Record& record);
-/// Training loss over steps.
+/// Training loss over steps; open gates over steps, where gates are learnt.
 std::vector<Figure> training_figures(const std::vector<TrainRow>& rows);
 
 }  // namespace headprune

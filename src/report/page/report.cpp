@@ -60,9 +60,9 @@ Document report_document(const ReportInput& input) {
   document.title = report_title(input);
   document.blocks = alert_blocks(input);
   document.blocks.push_back(list_block(summary_lines(input)));
-  for (const auto section :
-       {baseline_section, curve_section, mask_section, score_section, role_section, sensitivity_section,
-        agreement_section, surgery_section, training_section, data_section, warning_section, origin_section}) {
+  for (const auto section : {baseline_section, curve_section, contest_section, mask_section, score_section,
+                             role_section, sensitivity_section, agreement_section, surgery_section, training_section,
+                             data_section, warning_section, origin_section}) {
     for (DocBlock& block : section(input)) document.blocks.push_back(std::move(block));
   }
   return document;

@@ -10,6 +10,7 @@
 #include "report/numbers/curve_statistics.h"
 #include "report/numbers/sweeps.h"
 #include "report/page/report_sections.h"
+#include "report/tables/contest_table.h"
 #include "report/tables/method_pairs.h"
 #include "report/tables/notes.h"
 #include "report/tables/sensitivity_tables.h"
@@ -287,7 +288,7 @@ std::vector<DocBlock> curve_section(const ReportInput& input) {
     blocks.push_back(table_block(sweep_rows(sweep, metric), 0));
     blocks.push_back(list_block(sweep_notes(input.record, sweep, metric)));
     add_statistics(blocks, input, sweep, metric);
-    if (const std::vector<MethodPair> pairs = method_pairs(input.record, sweep, metric); !pairs.empty())
+    if (const std::vector<MethodPair> pairs = method_pairs(input.record, methods_of(sweep), metric); !pairs.empty())
       blocks.push_back(fold_block(
           fmt::format("{}: method against method at equal heads", sweep.any().sweep),
           {paragraph_block(fmt::format("{} by the first method less that by the second, on the same examples, by the "
@@ -303,6 +304,29 @@ std::vector<DocBlock> curve_section(const ReportInput& input) {
     }
     if (!more.empty())
       blocks.push_back(fold_block(fmt::format("{}: the other metrics", sweep.any().sweep), std::move(more)));
+  }
+  return blocks;
+}
+
+/// Methods of different sweeps at equal heads, and their costs.
+std::vector<DocBlock> contest_section(const ReportInput& input) {
+  const std::vector<Contest> all = contests(input.record);
+  if (all.empty()) return {};
+  const std::string metric = headline_metric(input.record);
+  std::vector<DocBlock> blocks = {heading_block("Quality against cost"), figures_block(contest_figures(input.record))};
+  for (const Contest& contest : all) {
+    if (contest.removed.empty()) continue;
+    const std::vector<NamedCurve> curves = contest.named();
+    const std::vector<MethodPair> pairs = method_pairs(input.record, curves, metric);
+    blocks.push_back(paragraph_block(fmt::format(
+        "{} at equal heads ({}), the best first, and the passes over a batch that led there, mean over seeds: scoring, "
+        "searching and training, whose batches may be of another size. Which is best was seen on this very split: on "
+        "other data expect less of it. {}",
+        metric, contest.kind, pairs.empty() ? "" : method_pair_note(input.record, pairs))));
+    blocks.push_back(table_block(contest_rows(input.record, contest, pairs), 2));
+    if (!pairs.empty())
+      blocks.push_back(fold_block(fmt::format("All pairs of methods, {} heads", contest.kind),
+                                  {table_block(method_pair_rows(pairs))}));
   }
   return blocks;
 }

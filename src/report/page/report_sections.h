@@ -14,6 +14,7 @@ std::vector<std::string> summary_lines(const ReportInput& input);
 std::vector<DocBlock> alert_blocks(const ReportInput& input);
 std::vector<DocBlock> baseline_section(const ReportInput& input);
 std::vector<DocBlock> curve_section(const ReportInput& input);
+std::vector<DocBlock> contest_section(const ReportInput& input);
 std::vector<DocBlock> mask_section(const ReportInput& input);
 std::vector<DocBlock> score_section(const ReportInput& input);
 std::vector<DocBlock> role_section(const ReportInput& input);

@@ -13,12 +13,12 @@
 namespace headprune {
 namespace {
 
-struct Cost {
+struct SizeCost {
   const char* name;
   std::optional<double> (*of)(const PointResult& point);
 };
 
-constexpr Cost kCosts[] = {
+constexpr SizeCost kSizeCosts[] = {
     {"parameters", [](const PointResult& point) { return std::optional<double>(point.params); }},
     {"attention FLOPs a token",
      [](const PointResult& point) { return std::optional<double>(point.attention_flops_per_token); }},
@@ -35,7 +35,7 @@ struct Line {
 };
 
 /// Mean over the members, whose heads may be others; nothing where one does not say.
-std::optional<double> mean_cost(const Cost& cost, const PointGroup& group) {
+std::optional<double> mean_cost(const SizeCost& cost, const PointGroup& group) {
   double sum = 0;
   for (const PointResult* member : group.members) {
     const std::optional<double> one = cost.of(*member);
@@ -65,7 +65,7 @@ LineSeries frontier(const std::vector<LineSeries>& lines, bool higher) {
   return front;
 }
 
-LineSeries line_over(const Cost& cost, double whole, const Line& line, const std::string& metric) {
+LineSeries line_over(const SizeCost& cost, double whole, const Line& line, const std::string& metric) {
   LineSeries series = line_of(line.label, *line.points, metric);
   size_t at = 0;
   for (const PointGroup& group : *line.points) {
@@ -81,7 +81,7 @@ LineSeries line_over(const Cost& cost, double whole, const Line& line, const std
 }
 
 /// Nothing where the record does not say what the unpruned model costs.
-std::optional<Svg> panel(const Record& record, const Cost& cost, const std::vector<Line>& lines,
+std::optional<Svg> panel(const Record& record, const SizeCost& cost, const std::vector<Line>& lines,
                          const std::string& metric) {
   const std::optional<PointGroup> base = base_group(record);
   const std::optional<double> whole = base ? mean_cost(cost, *base) : std::nullopt;
@@ -114,7 +114,7 @@ std::vector<Figure> tradeoff_figures(const Record& record) {
                        &curve.points});
   for (const MaskList& list : models) lines.push_back({list.sweep, &list.points});
   Figure figure;
-  for (const Cost& cost : kCosts)
+  for (const SizeCost& cost : kSizeCosts)
     if (auto drawn = panel(record, cost, lines, metric)) figure.panels.push_back(std::move(*drawn));
   if (figure.panels.empty()) return {};
   figure.file = fmt::format("tradeoff-{}.svg", metric);

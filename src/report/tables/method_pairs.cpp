@@ -41,30 +41,31 @@ std::optional<Difference> difference_of(const Repetitions& a, const Repetitions&
   return difference;
 }
 
-const PointGroup* at(const CurveGroup& curve, int64_t removed) {
-  for (const PointGroup& point : curve.points)
-    if (point.first().spec.heads_removed == removed) return &point;
-  return nullptr;
-}
-
 }  // namespace
 
-std::vector<MethodPair> method_pairs(const Record& record, const Sweep& sweep, const std::string& metric) {
+std::vector<NamedCurve> methods_of(const Sweep& sweep) {
+  std::vector<NamedCurve> curves;
+  for (const CurveGroup& curve : sweep.curves) curves.push_back({curve.name(), &curve});
+  return curves;
+}
+
+std::vector<MethodPair> method_pairs(const Record& record, const std::vector<NamedCurve>& curves,
+                                     const std::string& metric) {
   std::vector<MethodPair> pairs;
-  for (size_t a = 0; a < sweep.curves.size(); ++a) {
-    for (size_t b = a + 1; b < sweep.curves.size(); ++b) {
-      if (sweep.curves[a].seed != sweep.curves[b].seed) continue;  // the same file's order, of two models
-      for (const PointGroup& point : sweep.curves[a].points) {
+  for (size_t a = 0; a < curves.size(); ++a) {
+    for (size_t b = a + 1; b < curves.size(); ++b) {
+      if (curves[a].curve->seed != curves[b].curve->seed) continue;  // the same file's order, of two models
+      for (const PointGroup& point : curves[a].curve->points) {
         const PointResult& first = point.first();
         const int64_t removed = first.spec.heads_removed;
-        const PointGroup* other = at(sweep.curves[b], removed);
+        const PointGroup* other = curves[b].at(removed);
         if (other == nullptr || removed == 0 || removed == first.heads_total) continue;
         const auto one = repetitions_of(record, point, metric), two = repetitions_of(record, *other, metric);
         if (!one || !two) continue;
         const auto difference = difference_of(*one, *two, metric_info(record, metric));
         if (!difference) continue;
-        pairs.push_back({.method_a = sweep.curves[a].name(),
-                         .method_b = sweep.curves[b].name(),
+        pairs.push_back({.method_a = curves[a].name,
+                         .method_b = curves[b].name,
                          .heads_removed = removed,
                          .heads_total = first.heads_total,
                          .metric = metric,
@@ -132,24 +133,47 @@ std::string method_pair_note(const Record& record, const std::vector<MethodPair>
   return text;
 }
 
+namespace {
+
+std::set<std::string> metrics_of(const std::vector<NamedCurve>& curves) {
+  std::set<std::string> metrics;
+  for (const NamedCurve& curve : curves)
+    for (const MetricSummary& metric : curve.curve->points.front().metrics) metrics.insert(metric.name);
+  return metrics;
+}
+
+}  // namespace
+
 std::string methods_csv(const Record& record) {
   std::vector<CsvRow> rows;
-  for (const Sweep& sweep : sweeps_of(record)) {
-    std::set<std::string> metrics;
-    for (const CurveGroup& curve : sweep.curves)
-      for (const MetricSummary& metric : curve.points.front().metrics) metrics.insert(metric.name);
-    for (const std::string& metric : metrics) {
-      for (const MethodPair& pair : method_pairs(record, sweep, metric)) {
+  const auto add = [&](const CsvRow& what, const std::vector<NamedCurve>& curves) {
+    for (const std::string& metric : metrics_of(curves))
+      for (const MethodPair& pair : method_pairs(record, curves, metric)) {
         const Difference& difference = pair.difference;
-        const CurveGroup& any = sweep.any();
-        rows.push_back({any.sweep, any.rule, any.scope, any.kind, any.at_step, pair.metric, pair.method_a,
-                        pair.method_b, pair.heads_removed, pair.heads_total, difference.delta, difference.stderr_,
-                        difference.ci95 ? Cell((*difference.ci95)[0]) : Cell(),
-                        difference.ci95 ? Cell((*difference.ci95)[1]) : Cell(), difference.p, pair.q, difference.test,
-                        pair.n, pair.seeds});
+        CsvRow row = what;
+        const CsvRow cells = {pair.metric,
+                              pair.method_a,
+                              pair.method_b,
+                              pair.heads_removed,
+                              pair.heads_total,
+                              difference.delta,
+                              difference.stderr_,
+                              difference.ci95 ? Cell((*difference.ci95)[0]) : Cell(),
+                              difference.ci95 ? Cell((*difference.ci95)[1]) : Cell(),
+                              difference.p,
+                              pair.q,
+                              difference.test,
+                              pair.n,
+                              pair.seeds};
+        row.insert(row.end(), cells.begin(), cells.end());
+        rows.push_back(std::move(row));
       }
-    }
+  };
+  for (const Sweep& sweep : sweeps_of(record)) {
+    const CurveGroup& any = sweep.any();
+    add({any.sweep, any.rule, any.scope, any.kind, any.at_step}, methods_of(sweep));
   }
+  for (const Contest& contest : contests(record)) add({Cell(), Cell(), Cell(), contest.kind, Cell()}, contest.named());
   return csv_text(
       {"sweep", "rule", "scope", "kind", "at_step", "metric", "method_a", "method_b", "heads_removed", "heads_total",
        "delta", "delta_stderr", "delta_ci_low", "delta_ci_high", "p", "q", "test", "n", "seeds"},
