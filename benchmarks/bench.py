@@ -140,6 +140,12 @@ def p4(bench, folder):
                   ours, theirs, None, reach)
 
 
+def gates(bench, folder):
+    full, frozen = bench.ours("train", ENCODER, "encoder.yaml"), bench.ours("train", ENCODER | {"gates": 1}, "encoder.yaml")
+    bench.compare("gates", "10 steps of gates under frozen weights, beside 10 steps of ours that train the weights",
+                  frozen, full, None, 1.4)
+
+
 def p5(bench, folder):
     products = [[2048, 256, 256, 4 * 4], [2048, 256, 1024, 4], [2048, 1024, 256, 4]]
     ours, peak = bench.ours("train", ENCODER, "encoder.yaml"), bench.peer("gemm_peak.py", products=products)
@@ -272,7 +278,7 @@ def p7(bench, folder):
     bench.add("P7", "leave-one-out of 32 heads, in evaluations a head", seconds[1] / (32 * one), 0.5, at_most=True)
 
 
-WORKS = {"P1": p1, "P2": p2, "P3": p3, "P4": p4, "P5": p5, "P6": p6, "P7": p7, "P9": p9, "P10": p10, "P11": p11}
+WORKS = {"P1": p1, "P2": p2, "P3": p3, "P4": p4, "P5": p5, "P6": p6, "P7": p7, "P9": p9, "P10": p10, "P11": p11, "gates": gates}
 
 
 def main():

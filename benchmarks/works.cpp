@@ -7,6 +7,7 @@
 #include "run/plan.h"
 #include "score/score.h"
 #include "task/mask_evaluator.h"
+#include "prune/hard_concrete_gates.h"
 #include "train/trainer.h"
 
 namespace headprune::bench {
@@ -118,14 +119,18 @@ Work masks(const WorkInput& input) {
   return [bench, all] { return evaluate_all(*bench, all); };
 }
 
-/// The training of the experiment from random weights; gives its steps.
+/// The training of the experiment from random weights; gives its steps. With "gates" hard-concrete gates of all heads are
+/// learnt in it, and the weights stay as they are.
 Work training(const WorkInput& input) {
-  return [bench = prepare(input)] {
+  return [bench = prepare(input), learns_gates = input.settings.contains("gates")] {
     const auto model = bench->model->copy();
+    const GateUnits units(GateOptions(), model->blocks());
+    HardConcreteGates gates(units, {.lambdas = torch::full({units.count()}, 0.01, torch::kFloat64), .seed = 1});
     const TrainResult result = train({.model = *model,
                                       .task = *bench->task,
                                       .dataset = bench->dataset,
                                       .options = *bench->experiment.train,
+                                      .gates = {learns_gates ? &gates : nullptr, 0.05},
                                       .seed = 1,
                                       .evaluate = false});
     return Json(result.steps);

@@ -127,6 +127,9 @@ class RuleHost {
   virtual std::pair<int64_t, int64_t> fine_tune(Model& model, const HeadSet& removed, const FineTuning& how) = 0;
   /// Trains gates, and leaves them in their source. Returns {forward, backward}.
   virtual std::pair<int64_t, int64_t> learn_gates(Model& model, const GateLearning& how) = 0;
+  /// The score split under the weights of `model`, for rules that look at it themselves. `removed` is kept by
+  /// reference.
+  virtual ScoreInput score_input(Model& model, const HeadSet& removed, HeadUnit unit) = 0;
   /// The steps that a training of so many takes: fewer under --smoke.
   virtual int64_t steps(int64_t wanted) const = 0;
   /// The seed of a named stream of this repetition.

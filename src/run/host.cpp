@@ -130,6 +130,18 @@ void Host::failed(const PointSpec& spec, const std::string& reason, const std::s
 
 Importance Host::intact_scores(const RankedBy& by) { return scores_.at({by.method, by.draw}); }
 
+ScoreInput Host::score_input(Model& model, const HeadSet& removed, HeadUnit unit) {
+  return {.model = model,
+          .task = *workspace_.task,
+          .batches = workspace_.score_batches,
+          .examples = static_cast<int64_t>(workspace_.dataset.score->examples.size()),
+          .removed = removed,
+          .on_batch = [this](size_t) { workspace_.advance(Work::score_batch, 1); },
+          .on_mask = [this](int64_t) { workspace_.advance(Work::score_mask, 1); },
+          .memory = workspace_.mask_memory(),
+          .unit = unit};
+}
+
 Importance Host::score_again(Model& model, const Rescoring& how) {
   const ScoreKey key{run_.seed, how.method, how.draw, how.sweep, how.step};
   const auto batches = static_cast<double>(workspace_.score_batches.size());
@@ -140,16 +152,8 @@ Importance Host::score_again(Model& model, const Rescoring& how) {
     return *stored;
   }
   check_stop();
-  const ScoreInput input{
-      .model = model,
-      .task = *workspace_.task,
-      .batches = workspace_.score_batches,
-      .examples = static_cast<int64_t>(workspace_.dataset.score->examples.size()),
-      .removed = how.removed,
-      .seed = stream_seed(static_cast<uint64_t>(run_.seed), fmt::format("rescore/{}/{}", how.sweep, how.step)),
-      .on_batch = [&](size_t) { workspace_.advance(Work::score_batch, 1); },
-      .on_mask = [&](int64_t) { workspace_.advance(Work::score_mask, 1); },
-      .memory = workspace_.mask_memory()};
+  ScoreInput input = score_input(model, how.removed, method.unit());
+  input.seed = stream_seed(static_cast<uint64_t>(run_.seed), fmt::format("rescore/{}/{}", how.sweep, how.step));
   const Importance scores = importance({{&method, how.method, how.draw}}, input).front();
   if (!method.needs().data) workspace_.progress.skip(Work::score_batch, batches);  // nothing was looked at
   workspace_.progress.skip(Work::score_mask, static_cast<double>(method.masks(run_.blocks) - scores.masks));

@@ -30,6 +30,7 @@ class Host final : public RuleHost {
   Importance score_again(Model& model, const Rescoring& how) override;
   std::pair<int64_t, int64_t> fine_tune(Model& model, const HeadSet& removed, const FineTuning& how) override;
   std::pair<int64_t, int64_t> learn_gates(Model& model, const GateLearning& how) override;
+  ScoreInput score_input(Model& model, const HeadSet& removed, HeadUnit unit) override;
   int64_t steps(int64_t wanted) const override;
   uint64_t stream(const std::string& name) const override;
   void record(LearnedHeads found) override;

@@ -21,7 +21,7 @@ RuleInput one_shot_input(const HeadsOnly& model,
 TEST_CASE("exactly the rules of this program are registered, each with a summary", "[prune]") {
   const auto& registry = Registry<PruneRule>::instance();
   CHECK(registry.names() == std::vector<std::string>{"convert", "from_file", "greedy", "hard_concrete", "iterative",
-                                                     "one_shot", "retention_removal", "top_k"});
+                                                     "mask_search", "one_shot", "retention_removal", "top_k"});
   CHECK(registry.duplicates().empty());
   for (const std::string& name : registry.names()) CHECK_FALSE(registry.summary(name).empty());
 }

@@ -54,6 +54,7 @@ class NotingHost : public RuleHost {
   Importance score_again(Model& model, const Rescoring& how) override;
   std::pair<int64_t, int64_t> fine_tune(Model& model, const HeadSet& removed, const FineTuning& how) override;
   std::pair<int64_t, int64_t> learn_gates(Model& model, const GateLearning& how) override;
+  ScoreInput score_input(Model&, const HeadSet&, HeadUnit) override { throw std::logic_error("no data here"); }
   int64_t steps(int64_t wanted) const override { return wanted; }
   uint64_t stream(const std::string&) const override { return 9; }
   void record(LearnedHeads found) override;

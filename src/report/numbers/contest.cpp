@@ -39,7 +39,7 @@ std::vector<NamedCurve> Contest::named() const {
   std::vector<NamedCurve> all;
   for (const CurveGroup& curve : curves)
     all.push_back({(curve.name() == curve.sweep ? curve.sweep : fmt::format("{}, {}", curve.sweep, curve.name())) +
-                       (fine_tuned(curve) ? " (weights trained)" : ""),
+                       (fine_tuned(curve) ? " (weights of its own)" : ""),
                    &curve});
   return all;
 }
