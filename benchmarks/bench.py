@@ -257,6 +257,47 @@ def growth(bench, what, sizes, sides):
     return seconds
 
 
+def p12(bench, folder):
+    """A window of 64 tokens on both sides, so 128 and the query's own, at T = 4,096; by blocks against a mask."""
+    length, window = 4096, 64
+    local = f"model.attention={{local: {{window: {window}}}}}"
+    one_text = ("train.max_steps=1", "train.tokens_per_batch=8192", "model.pooling=mean")
+    settings = {"examples": 1, "vocabulary": ENCODER["vocabulary"]}
+    for dropout in (0.1, 0):
+        theirs = bench.peer("eager_training.py", vocabulary=ENCODER["vocabulary"], length=length, batch=1, steps=1,
+                            window=window, dropout=dropout)
+        bench.compare("P12", f"training step, T = {length}, window {window} on both sides, dropout {dropout}, peer: masked",
+                      bench.ours("train", settings | {"length": length}, "encoder.yaml", local, *one_text,
+                                 f"model.dropout={dropout}"), theirs, None, 6)
+    lengths, peaks = [64, 512, 1024, 2048, 4096, 8192], []
+    for tokens in lengths:
+        side = bench.ours("train", settings | {"length": tokens}, "encoder.yaml", local, *one_text)
+        peaks.append(side.run()["peak_bytes"])
+        side.close()
+    grown = [peak - peaks[0] for peak in peaks[1:]]  # without what the program and the model take
+    bench.add("P12", "exponent of growth of memory with the length, 512 to 8192", exponent(lengths[1:], grown), 1.1,
+              at_most=True, lengths=lengths, peaks=peaks)
+
+
+def p14(bench, folder):
+    settings = ENCODER | {"examples": 160, "length": 128}  # 10 batches of 2048 tokens
+    kinds = ["sinusoidal", "none", "rotary", "alibi", "t5", "shaw", "transformer_xl"]
+    for dropout in (0.1, 0):
+        sides = {kind: bench.ours("train", settings, "encoder.yaml", f"model.positions={kind}", f"model.dropout={dropout}")
+                 for kind in ["learned", *kinds]}
+        seconds = {kind: [] for kind in sides}
+        for repeat in range(1 + bench.options.repeats):  # the first one warms
+            for kind, side in sides.items():
+                answer = side.run()["seconds"]
+                seconds[kind] += [answer] if repeat else []
+        for side in sides.values():
+            side.close()
+        for kind in kinds:
+            ratios = [own / learned for own, learned in zip(seconds[kind], seconds["learned"])]
+            bench.add("P14", f"training step, T = 128, dropout {dropout}, positions {kind}: times learned ones",
+                      statistics.median(ratios), 1.25, at_most=True, spread=[min(ratios), max(ratios)])
+
+
 def p7(bench, folder):
     sizes = [1000, 2000, 4000, 8000, 16000, 32000]
     growth(bench, "examples", sizes,
@@ -278,7 +319,8 @@ def p7(bench, folder):
     bench.add("P7", "leave-one-out of 32 heads, in evaluations a head", seconds[1] / (32 * one), 0.5, at_most=True)
 
 
-WORKS = {"P1": p1, "P2": p2, "P3": p3, "P4": p4, "P5": p5, "P6": p6, "P7": p7, "P9": p9, "P10": p10, "P11": p11, "gates": gates}
+WORKS = {"P1": p1, "P2": p2, "P3": p3, "P4": p4, "P5": p5, "P6": p6, "P7": p7, "P9": p9, "P10": p10, "P11": p11, "P12": p12,
+         "P14": p14, "gates": gates}
 
 
 def main():

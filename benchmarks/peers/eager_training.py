@@ -1,7 +1,8 @@
 """The encoder of encoder.yaml and its training step in eager PyTorch: the same sizes, batches, loss, clipping, AdamW.
 
 usage: eager_training.py SETTINGS
-SETTINGS (JSON): threads, vocabulary, length, batch, steps
+SETTINGS (JSON): threads, vocabulary, length, batch, steps; window: positions further away than that are masked;
+dropout
 """
 
 import json
@@ -14,7 +15,11 @@ from protocol import serve
 
 settings = json.loads(sys.argv[1])
 torch.set_num_threads(settings["threads"])
-C, LAYERS, HEADS, D_FF, DROPOUT = 256, 4, 8, 1024, 0.1
+C, LAYERS, HEADS, D_FF, DROPOUT = 256, 4, 8, 1024, settings.get("dropout", 0.1)
+WINDOW = None
+if "window" in settings:
+    places = torch.arange(settings["length"])
+    WINDOW = (places.unsqueeze(1) - places).abs() <= settings["window"]
 
 
 class Block(nn.Module):
@@ -30,7 +35,8 @@ class Block(nn.Module):
     def forward(self, x):
         y = self.attention_norm(x)
         y = F.scaled_dot_product_attention(
-            self.heads(self.query(y)), self.heads(self.key(y)), self.heads(self.value(y)), dropout_p=DROPOUT
+            self.heads(self.query(y)), self.heads(self.key(y)), self.heads(self.value(y)), attn_mask=WINDOW,
+            dropout_p=DROPOUT
         )
         x = x + F.dropout(self.output(y.transpose(1, 2).reshape(x.shape)), DROPOUT)
         y = self.down(F.gelu(self.up(self.feed_forward_norm(x))))

@@ -1,5 +1,6 @@
 // The one driver of all analyses.
 #include "analysis/analysis.h"
+#include "core/error.h"
 #include "core/stop.h"
 #include "core/text.h"
 #include "model/attention.h"
@@ -81,8 +82,19 @@ void finish(const std::vector<Running>& all, const std::vector<Batch>& batches, 
 
 }  // namespace
 
+void require_like_heads(const Model& model) {
+  const Blocks blocks = model.blocks();
+  for (size_t i = 0; i < blocks.size(); ++i)
+    if (const auto pattern = model.pattern(i); pattern && pattern->by_head())
+      fail(ExitCode::usage,
+           "analyses: heads of {} see different keys (model.attention), and what they do is compared within a block; "
+           "leave `analyses` out, or give the pattern heads of one kind",
+           to_string(blocks[i].id));
+}
+
 std::vector<AnalysisResult> analyse(const std::vector<std::shared_ptr<const Analysis>>& analyses,
                                     const AnalysisInput& input) {
+  require_like_heads(input.model);
   const FrozenModel frozen(input.model);
   std::vector<AnalysisResult> results(analyses.size());
   std::vector<Running> sharing;

@@ -102,6 +102,10 @@ class Analysis {
   virtual std::unique_ptr<Pass> start(const AnalysisInput& input) const = 0;
 };
 
+/// Throws Error(usage) where heads of one block see different keys: a column of a block has one baseline, that of a
+/// head which looks at all it sees alike.
+void require_like_heads(const Model& model);
+
 /// One result for each of `analyses`, in their order. Evaluation mode, no gradients, weights left as they are. Looks
 /// for a stop request between batches.
 std::vector<AnalysisResult> analyse(const std::vector<std::shared_ptr<const Analysis>>& analyses,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "config/one_or_list.h"
 #include "config/scalars.h"
 #include "core/text.h"
 
@@ -194,6 +195,13 @@ class LayerDecoder {
             const Constraints& limits) {
     if (node.kind == ConfigNode::Kind::step) return entry(*list, node, path, limits);
     if (node.kind == ConfigNode::Kind::null) return fail(node.at, path, "needs a value; an empty list is []");
+    if (node.kind != ConfigNode::Kind::list && dynamic_cast<const OneOrListView*>(list.get())) {
+      list->clear();
+      forget(path);
+      mark(path, node);
+      Value only = list->append();
+      return value(only, node, join_path(path, "0"), limits);
+    }
     if (node.kind != ConfigNode::Kind::list)
       return fail(node.at, path,
                   node.from_override() && node.kind == ConfigNode::Kind::scalar
@@ -213,6 +221,10 @@ class LayerDecoder {
   bool entry(ListView& list, const ConfigNode& step, const std::string& path, const Constraints& limits) {
     const std::string& word = step.keys[0];
     const std::string full = join_path(path, word);
+    if (is_key(word) && list.size() == 1 && dynamic_cast<const OneOrListView*>(&list)) {
+      Value only = list.at(0);
+      return value(only, step, join_path(path, "0"), limits);
+    }
     if (is_key(word))
       return fail(step.key_places[0], full, fmt::format("entries of lists are chosen by number, from {}.0 on", path));
     const size_t index = std::stoul(word);

@@ -2,6 +2,7 @@
 #include <map>
 
 #include "config/decode.h"
+#include "config/one_or_list.h"
 #include "config/overloaded.h"
 
 namespace headprune {
@@ -116,11 +117,12 @@ class Finisher {
     Constraints inner = limits;
     inner.not_empty = false;                    // said of the list
     std::map<std::string, std::string> labels;  // label -> path of the entry that has it
+    const bool may_be_alike = dynamic_cast<const OneOrListView*>(&list) != nullptr;
     for (size_t i = 0; i < list.size(); ++i) {
       const std::string full = join_path(path, std::to_string(i));
       Value entry = list.at(i);
       value(entry, full, inner);
-      if (auto* item = std::get_if<PluginItemBase*>(&entry); item && !(*item)->type.empty()) {
+      if (auto* item = std::get_if<PluginItemBase*>(&entry); item && !(*item)->type.empty() && !may_be_alike) {
         const auto [first, is_new] = labels.emplace((*item)->label, full);
         if (is_new) continue;
         const std::string options = join_path(full, (*item)->type);

@@ -1,4 +1,5 @@
 #include "config/dump.h"
+#include "config/one_or_list.h"
 #include "config/overloaded.h"
 #include "config/scalars.h"
 #include "core/text.h"
@@ -33,7 +34,8 @@ std::string type_text(Value& value, const Constraints& limits) {
           },
           [&](std::shared_ptr<ListView>& list) {
             Value element = list->append();
-            return "list, each: " + type_text(element, limits);
+            const bool may_be_one = dynamic_cast<const OneOrListView*>(list.get()) != nullptr;
+            return (may_be_one ? "one, or a list of: " : "list, each: ") + type_text(element, limits);
           },
           [](std::shared_ptr<SectionView>&) { return std::string("section"); },
           [](PluginBase* plugin) { return "section, type: " + join(plugin->registry().names(), ", "); },

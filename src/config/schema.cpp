@@ -1,6 +1,7 @@
 #include <cmath>
 
 #include "config/dump.h"
+#include "config/one_or_list.h"
 #include "config/overloaded.h"
 
 namespace headprune {
@@ -82,7 +83,9 @@ Json value_schema(Value& value, const Constraints& limits) {
                    Value element = list->append();
                    Json schema = {{"type", "array"}, {"items", value_schema(element, each)}};
                    if (limits.not_empty) schema["minItems"] = 1;
-                   return schema;
+                   if (!dynamic_cast<const OneOrListView*>(list.get())) return schema;
+                   const Json one = schema["items"];
+                   return Json{{"anyOf", {one, schema}}};
                  },
                  [](std::shared_ptr<SectionView>& section) { return fields_schema(section->fields(), Json::object()); },
                  [](PluginBase* plugin) { return plugin_schema(*plugin); },

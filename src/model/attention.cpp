@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "model/dropout.h"
+#include "model/local_pattern.h"
 #include "model/private_operators.h"
 
 namespace headprune {
@@ -59,6 +60,8 @@ Attention::Attention(const AttentionConfig& config)
   key_ = make("key", config.d_model, layout.groups * layout.key_width, config.bias);
   value_ = make("value", config.d_model, layout.groups * layout.value_width, config.bias);
   output_ = make("output", layout.heads * layout.value_width, config.d_model, config.output_bias);
+  positions_ = config.positions;
+  if (config.own_positions) register_module("positions", positions_);
   if (!config.head_norm) return;
   query_norm_ = register_module("query_norm", std::make_shared<Norm>(layout.key_width, *config.head_norm));
   key_norm_ = register_module("key_norm", std::make_shared<Norm>(layout.key_width, *config.head_norm));
@@ -76,12 +79,82 @@ torch::Tensor Attention::for_heads(const torch::Tensor& of_groups) const {
   return of_groups.index_select(1, torch::tensor(rows, torch::kInt64).to(of_groups.device()));  // [B, H, S, D]
 }
 
-torch::Tensor Attention::explicit_weights(const torch::Tensor& q, const torch::Tensor& k,
-                                          const torch::Tensor& mask) const {
-  const double scale = 1.0 / std::sqrt(static_cast<double>(key_width()));
-  torch::Tensor scores = at::matmul(query_->factor(q * scale), k.transpose(2, 3)).to(q.scalar_type());  // [B, H, T, S]
-  if (mask.defined()) scores = scores.masked_fill(mask.logical_not(), -std::numeric_limits<double>::infinity());
-  return safe_softmax(scores);
+double Attention::scale() const { return 1.0 / std::sqrt(static_cast<double>(key_width())); }
+
+bool Attention::is_explicit(const torch::Tensor& q, bool weights) const {
+  // On the CPU the fused kernel has no dropout; LibTorch would take this way too, with its own slow random numbers.
+  const bool dropped = is_training() && config_.dropout > 0 && q.is_cpu();
+  return weights || dropped || (positions_ && positions_->adds_values());
+}
+
+HeadContexts Attention::explicit_contexts(const Call& call, const torch::Tensor& bias) const {
+  torch::Tensor scores = at::matmul(query_->factor(call.q * scale()), call.k.transpose(2, 3)).to(call.q.scalar_type());
+  if (bias.defined()) scores = scores + bias;  // [B, H, T, S]
+  if (call.mask.defined())
+    scores = scores.masked_fill(call.mask.logical_not(), -std::numeric_limits<double>::infinity());
+  HeadContexts heads;
+  heads.weights = safe_softmax(scores);                                                     // [B, H, T, S]
+  const torch::Tensor kept = apply_dropout(heads.weights, config_.dropout, is_training());  // [B, H, T, S]
+  heads.context = at::matmul(value_->factor(kept), call.v).to(call.q.scalar_type());        // [B, H, T, Dv]
+  if (positions_ && positions_->adds_values()) heads.context = heads.context + positions_->values(kept, call.extent);
+  return heads;
+}
+
+HeadContexts Attention::contexts(const Call& call, bool weights) const {
+  Call asked = call;
+  torch::Tensor bias;  // [B or 1, H, T, S]
+  if (positions_) {
+    if (positions_->biases())
+      bias = positions_->bias({.queries = call.q, .heads = heads_, .extent = call.extent, .scale = scale()});
+    if (bias.defined() && bias.dim() == 3) bias = bias.unsqueeze(0);
+    asked.q = positions_->meeting_keys(call.q);
+  }
+  if (is_explicit(call.q, weights)) {
+    HeadContexts heads = explicit_contexts(asked, bias);
+    if (!weights) heads.weights.reset();
+    return heads;
+  }
+  // What is added to scores goes into the kernel with what hides keys.
+  std::optional<torch::Tensor> mask;
+  if (bias.defined())
+    mask = call.mask.defined()
+               ? at::where(call.mask, bias, torch::full({}, -std::numeric_limits<double>::infinity(), bias.options()))
+               : bias;
+  else if (call.mask.defined())
+    mask = call.mask;
+  const double dropout = is_training() ? config_.dropout : 0.0;
+  return {.context = at::scaled_dot_product_attention(query_->factor(asked.q), call.k, call.v, mask, dropout,
+                                                      call.causal)
+                         .to(call.q.scalar_type()),  // [B, H, T, Dv]
+          .weights = {}};
+}
+
+std::optional<HeadContexts> Attention::near_contexts(const Call& call, const Visibility& visibility) const {
+  const std::optional<Reach> reach = visibility.pattern().reach();
+  if (!reach) return std::nullopt;
+  const int64_t T = call.extent.queries, S = call.extent.keys, first = call.extent.offset;
+  if (T == S && first == 0) {
+    const LocalBlocks blocks(*reach, T);
+    if (!blocks.pays()) return std::nullopt;
+    const Call near{
+        .q = blocks.queries(call.q),
+        .k = blocks.keys(call.k),
+        .v = blocks.keys(call.v),
+        .extent = blocks.extent(),
+        .mask = blocks.mask(visibility.pattern(), visibility.keys_present(), call.q.size(0), call.q.device())};
+    return HeadContexts{.context = blocks.joined(contexts(near, false).context), .weights = {}};
+  }
+  // Few queries of a long text: the keys around them.
+  const int64_t from = std::max<int64_t>(0, first - reach->back);
+  const int64_t count = std::min(S, first + T + reach->ahead) - from;
+  if (count >= S) return std::nullopt;
+  Call near{.q = call.q,
+            .k = call.k.narrow(2, from, count),
+            .v = call.v.narrow(2, from, count),
+            .extent = {.queries = T, .keys = count, .offset = first - from},
+            .mask = {}};
+  near.mask = visibility.narrowed(from, count).mask(near.extent, call.q.device(), heads_);
+  return contexts(near, false);
 }
 
 KeyValues Attention::project(const torch::Tensor& keys, int64_t first) const {
@@ -91,7 +164,7 @@ KeyValues Attention::project(const torch::Tensor& keys, int64_t first) const {
   }
   torch::Tensor k = split_heads(key_->forward(keys), key_width());  // [B, G, S, Dk]
   if (key_norm_) k = key_norm_->forward(k);
-  if (config_.rotary) k = config_.rotary->turn(k, first);
+  if (positions_) k = positions_->turn(k, first);
   return {.keys = key_->factor(k), .values = value_->factor(split_heads(value_->forward(keys), value_width()))};
 }
 
@@ -108,25 +181,15 @@ HeadContexts Attention::attend(const torch::Tensor& queries, const KeyValues& lo
   const torch::Tensor k = for_heads(looked_at.keys), v = for_heads(looked_at.values);  // [B, H, S, Dk], [B, H, S, Dv]
   torch::Tensor q = split_heads(query_->forward(queries), key_width());                // [B, H, T, Dk]
   if (query_norm_) q = query_norm_->forward(q);
-  if (config_.rotary) q = config_.rotary->turn(q, first);
-  const Extent extent{.queries = T, .keys = S, .offset = first};
-  const double dropout = is_training() ? config_.dropout : 0.0;
-  // On the CPU the fused kernel has no dropout; LibTorch would take this way too, with its own slow random numbers.
-  if (weights || (dropout > 0 && q.is_cpu())) {
-    const torch::Tensor seen = explicit_weights(q, k, visibility.mask(extent, q.device()));  // [B, H, T, S]
-    if (weights) heads.weights = seen;
-    const torch::Tensor kept = apply_dropout(seen, dropout, is_training());         // [B, H, T, S]
-    heads.context = at::matmul(value_->factor(kept), v).to(queries.scalar_type());  // [B, H, T, Dv]
-    return heads;
-  }
+  if (positions_) q = positions_->turn(q, first);
+  Call call{.q = q, .k = k, .v = v, .extent = {.queries = T, .keys = S, .offset = first}, .mask = {}};
+  if (!weights)
+    if (std::optional<HeadContexts> near = near_contexts(call, visibility)) return *near;
   // The kernel has its own fast form of a causal pattern without padding; otherwise it is given a mask.
-  const bool is_causal = visibility.fused_causal(extent);
-  std::optional<torch::Tensor> mask;
-  if (!is_causal)
-    if (torch::Tensor seen = visibility.mask(extent, q.device()); seen.defined()) mask = std::move(seen);
-  heads.context = at::scaled_dot_product_attention(query_->factor(q), k, v, mask, dropout, is_causal)
-                      .to(queries.scalar_type());  // [B, H, T, Dv]
-  return heads;
+  const bool plain = !is_explicit(q, weights) && !(positions_ && positions_->biases());
+  call.causal = plain && visibility.fused_causal(call.extent);
+  if (!call.causal) call.mask = visibility.mask(call.extent, q.device(), heads_);
+  return contexts(call, weights);
 }
 
 torch::Tensor Attention::combine(const torch::Tensor& context, const torch::Tensor& gates) const {
@@ -159,18 +222,26 @@ void Attention::remove_heads(const std::vector<int64_t>& ids) {
   keep_rows(*key_, key_width(), groups);
   keep_rows(*value_, value_width(), groups);
   keep_slices(output_->weight, 1, value_width(), heads);  // [C, H Dv]
+  for (HeadRows& rows : position_rows()) keep_slices(rows.parameter, 0, rows.width, heads);
   heads_ = left;
   groups_ = left_groups;
 }
 
-AttentionCost Attention::cost(int64_t keys, const std::vector<int64_t>& without) const {
+AttentionCost Attention::cost(int64_t keys, const std::vector<int64_t>& without, const Pattern& pattern) const {
   const std::vector<int64_t> left = entries(heads_, kept_positions(heads_, without));
   const auto H = std::ssize(left), G = std::ssize(groups_of(left));
   const int64_t rows = H * key_width() + G * (key_width() + value_width()), columns = H * value_width();
-  return {
+  AttentionCost cost{
       .params = d_model() * (rows + columns) + (config_.bias ? rows : 0),
-      .flops_per_token = 2 * d_model() * (rows + columns) + 2 * keys * H * (key_width() + value_width()),
+      .flops_per_token = 2 * d_model() * (rows + columns),
       .cache_bytes_per_token = G * (key_width() + value_width()) * static_cast<int64_t>(key_->weight.element_size())};
+  for (const int64_t head : left) {
+    const int64_t seen = pattern.most_keys(keys, head);
+    const PositionCost own = positions_ ? positions_->cost(seen) : PositionCost();
+    cost.params += own.params;
+    cost.flops_per_token += 2 * seen * (key_width() + value_width()) + own.flops_per_token;
+  }
+  return cost;
 }
 
 BlockHeads heads_present(const BlockId& id, const Attention& attention) {

@@ -1,5 +1,6 @@
 // The one attention module of every model family (Vaswani et al. 2017, section 3.2): projections, gates and removal of
-// heads. What varies is given by small types: the layout of heads, positions (rotary.h), the pattern (pattern.h).
+// heads. What varies is given by small types: the layout of heads, positions (attention_positions.h), the pattern
+// (pattern.h).
 // Letters for shapes: see model/model.h.
 #pragma once
 
@@ -9,10 +10,10 @@
 #include <vector>
 
 #include "core/heads.h"
+#include "model/attention_positions.h"
 #include "model/norm.h"
 #include "model/pattern.h"
 #include "model/projection.h"
-#include "model/rotary.h"
 
 namespace headprune {
 
@@ -31,10 +32,12 @@ struct HeadLayout {
 struct AttentionConfig {
   int64_t d_model = 0;
   HeadLayout layout;
-  double dropout = 0;                         // of attention weights, in training mode
-  bool bias = true, output_bias = true;       // of query, key and value; of the output projection
-  std::optional<NormConfig> head_norm = {};   // of each query and key, over a head's width, before positions
-  std::shared_ptr<const Rotary> rotary = {};  // null where positions are no matter of attention
+  double dropout = 0;                        // of attention weights, in training mode
+  bool bias = true, output_bias = true;      // of query, key and value; of the output projection
+  std::optional<NormConfig> head_norm = {};  // of each query and key, over a head's width, before positions
+  /// Null where positions are no matter of attention.
+  std::shared_ptr<AttentionPositions> positions = {};
+  bool own_positions = false;  // this layer's alone: their parameters are the module's
   SharedProducts products = {};
 };
 
@@ -83,12 +86,14 @@ class Attention : public torch::nn::Module {
   const std::vector<int64_t>& groups() const { return groups_; }
   /// Deletes rows of the query and columns of the output projection, and rows of key and value of groups that nobody
   /// reads any more. Ids not present are ignored; with no head left the module gives its output bias. Parameters keep
-  /// their identity and lose their .grad; an optimizer that has state of their old shape must be made anew.
+  /// their identity and lose their .grad; an optimizer that has state of their old shape must be made anew. What the
+  /// heads of a layer share of positions stays.
   void remove_heads(const std::vector<int64_t>& ids);
 
-  /// Of the heads present but those in `without`: parameters, and multiply-adds x 2 for one token that looks at `keys`
-  /// keys. Keys and values of a group count once.
-  AttentionCost cost(int64_t keys, const std::vector<int64_t>& without = {}) const;
+  /// Of the heads present but those in `without`: parameters, and multiply-adds x 2 for one token of a text of `keys`
+  /// keys, which looks at as many of them as `pattern` shows any query. Keys and values of a group count once.
+  AttentionCost cost(int64_t keys, const std::vector<int64_t>& without = {},
+                     const Pattern& pattern = *full_pattern()) const;
 
   int64_t d_model() const { return config_.d_model; }
   int64_t head_count() const { return static_cast<int64_t>(heads_.size()); }
@@ -100,18 +105,35 @@ class Attention : public torch::nn::Module {
   Projection& key() { return *key_; }
   Projection& value() { return *value_; }
   Projection& output() { return *output_; }
+  /// Parameters of positions that go with their heads.
+  std::vector<HeadRows> position_rows() const { return positions_ ? positions_->head_rows() : std::vector<HeadRows>(); }
 
  private:
+  /// Factors of one call's products, and who sees whom.
+  struct Call {
+    torch::Tensor q, k, v;  // [B, H, T or S, D]
+    Extent extent;
+    torch::Tensor mask;   // as Visibility::mask()
+    bool causal = false;  // in place of a mask: the fused kernel's own form
+  };
   /// Groups that `heads` read.
   std::vector<int64_t> groups_of(const std::vector<int64_t>& heads) const;
   /// [B, G, S, D] to one row for each head, [B, H, S, D]; the same tensor where every head has its own.
   torch::Tensor for_heads(const torch::Tensor& of_groups) const;
-  torch::Tensor explicit_weights(const torch::Tensor& q, const torch::Tensor& k, const torch::Tensor& mask) const;
+  double scale() const;
+  /// Whether the fused kernel cannot be asked.
+  bool is_explicit(const torch::Tensor& q, bool weights) const;
+  HeadContexts explicit_contexts(const Call& call, const torch::Tensor& bias) const;
+  /// What heads give in one call. With `weights`, attention weights too.
+  HeadContexts contexts(const Call& call, bool weights) const;
+  /// The same where no query sees beyond `reach`, without looking there; nothing where that is no less work.
+  std::optional<HeadContexts> near_contexts(const Call& call, const Visibility& visibility) const;
 
   AttentionConfig config_;
   std::vector<int64_t> heads_, groups_;
   std::shared_ptr<Projection> query_, key_, value_, output_;
-  std::shared_ptr<Norm> query_norm_, key_norm_;  // null without
+  std::shared_ptr<Norm> query_norm_, key_norm_;    // null without
+  std::shared_ptr<AttentionPositions> positions_;  // null without
 };
 
 /// What Model::blocks() says of a block.

@@ -4,9 +4,20 @@
 #include "model/dropout.h"
 
 namespace headprune {
+namespace {
+
+AttentionConfig without_positions(AttentionConfig config) {
+  config.positions = nullptr;
+  config.own_positions = false;
+  return config;
+}
+
+}  // namespace
+
 DecoderLayer::DecoderLayer(const LayerConfig& config)
-    : self_(register_module("attention", std::make_shared<Attention>(config.attention))),
-      cross_(register_module("cross_attention", std::make_shared<Attention>(config.attention))),
+    : pattern_(config.pattern),
+      self_(register_module("attention", std::make_shared<Attention>(config.attention))),
+      cross_(register_module("cross_attention", std::make_shared<Attention>(without_positions(config.attention)))),
       feed_forward_(register_module("feed_forward", std::make_shared<FeedForward>(config.feed_forward))) {
   around_self_ = make_residual(*this, "attention_norm", config);
   around_cross_ = make_residual(*this, "cross_attention_norm", config);
@@ -16,11 +27,11 @@ DecoderLayer::DecoderLayer(const LayerConfig& config)
 BlockHalf DecoderLayer::attend_self(const torch::Tensor& x, bool weights) {
   // Padding stands at the end, where no real position looks.
   const torch::Tensor keys = around_self_.read(x);  // [B, T, C]
-  return {x, self_->attend(keys, keys, Visibility(causal_pattern()), weights)};
+  return {x, self_->attend(keys, keys, Visibility(pattern_), weights)};
 }
 
 BlockHalf DecoderLayer::attend_next(const torch::Tensor& x, KeyValueCache& past, bool weights) {
-  return {x, past.attend(*self_, around_self_.read(x), Visibility(causal_pattern()), weights)};
+  return {x, past.attend(*self_, around_self_.read(x), Visibility(pattern_), weights)};
 }
 
 torch::Tensor DecoderLayer::finish_self(const BlockHalf& half, const torch::Tensor& gates) const {
@@ -46,12 +57,17 @@ EncoderDecoder::EncoderDecoder(const TransformerConfig& config, const HeadSet& r
     target_embeddings_ = register_module("target_embeddings",
                                          std::make_shared<Embeddings>(embedding_config(config.target_vocabulary_size)));
   const auto encoder = register_module("encoder", std::make_shared<torch::nn::Module>());
+  const auto positions = stack_positions(Kind::encoder), decoder_positions = stack_positions(Kind::decoder);
   for (int64_t layer = 0; layer < config.layers; ++layer)
-    encoder_.push_back(encoder->register_module(std::to_string(layer), std::make_shared<Block>(layer_config(layer))));
+    encoder_.push_back(encoder->register_module(
+        std::to_string(layer), std::make_shared<Block>(layer_config({Kind::encoder, layer}, positions))));
   const auto decoder = register_module("decoder", std::make_shared<torch::nn::Module>());
   for (int64_t layer = 0; layer < config.decoder_layers; ++layer)
-    decoder_.push_back(
-        decoder->register_module(std::to_string(layer), std::make_shared<DecoderLayer>(layer_config(layer))));
+    decoder_.push_back(decoder->register_module(
+        std::to_string(layer),
+        std::make_shared<DecoderLayer>(layer_config({Kind::decoder, layer}, decoder_positions))));
+  if (positions) register_module("positions", positions);
+  if (decoder_positions) register_module("decoder_positions", decoder_positions);
   if (config.norm == NormOrder::pre) {
     norm_ = register_module("norm", std::make_shared<Norm>(config.d_model, norm_config()));
     decoder_norm_ = register_module("decoder_norm", std::make_shared<Norm>(config.d_model, norm_config()));
@@ -181,8 +197,9 @@ std::optional<int64_t> EncoderDecoder::layers_above(const std::string& parameter
     if (parameter.starts_with(fmt::format("encoder.{}.", layer))) return above + layers - 1 - layer;
   for (int64_t layer = 0; layer < above; ++layer)
     if (parameter.starts_with(fmt::format("decoder.{}.", layer))) return above - 1 - layer;
-  if (parameter.starts_with("target_embeddings.") || parameter.starts_with("norm.")) return above;
-  return parameter.starts_with("embeddings.") ? above + layers : 0;
+  for (const char* start : {"target_embeddings.", "decoder_positions.", "norm."})
+    if (parameter.starts_with(start)) return above;
+  return parameter.starts_with("embeddings.") || parameter.starts_with("positions.") ? above + layers : 0;
 }
 
 }  // namespace headprune

@@ -13,6 +13,8 @@ namespace headprune {
 /// One layer of the decoder. As in Block, each attention's pass has two halves, between which its gates stand.
 class DecoderLayer : public torch::nn::Module {
  public:
+  /// Positions inside attention, and the pattern, are those of what it has written: tokens of two texts have no
+  /// distance.
   explicit DecoderLayer(const LayerConfig& config);
 
   BlockHalf attend_self(const torch::Tensor& x, bool weights);
@@ -27,6 +29,7 @@ class DecoderLayer : public torch::nn::Module {
   Attention& cross() { return *cross_; }
 
  private:
+  std::shared_ptr<const Pattern> pattern_;  // of what it has written
   std::shared_ptr<Attention> self_, cross_;
   std::shared_ptr<FeedForward> feed_forward_;
   Residual around_self_, around_cross_, around_feed_forward_;

@@ -321,6 +321,7 @@ std::shared_ptr<TransformerModel> outline_loaded(ModelFolder folder, const Model
 
 Json sizes_json(const ModelFolder& folder) {
   Json sizes = config_json(folder.config);
+  if (!folder.config.patterns.empty()) sizes["attention"] = patterns_json(folder.config);
   if (!folder.removed.empty()) sizes["heads_removed"] = folder.removed.size();
   return sizes;
 }

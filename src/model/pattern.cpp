@@ -6,14 +6,8 @@ namespace {
 class Full final : public Pattern {
  public:
   torch::Tensor visible(const Extent&, torch::Device) const override { return {}; }
+  int64_t most_keys(int64_t length, int64_t) const override { return length; }
 };
-
-/// Distance of each key behind each query, [T, S]: negative for those that come later.
-torch::Tensor distances(const Extent& extent, torch::Device device) {
-  const auto options = torch::TensorOptions(torch::kInt64).device(device);
-  const torch::Tensor queries = torch::arange(extent.offset, extent.offset + extent.queries, options);  // [T]
-  return queries.unsqueeze(1) - torch::arange(extent.keys, options);                                    // [T, S]
-}
 
 class Causal final : public Pattern {
  public:
@@ -23,28 +17,16 @@ class Causal final : public Pattern {
     return torch::ones({extent.queries, extent.keys}, options).tril(extent.offset);  // [T, S]
   }
   bool fused_causal(const Extent& extent) const override { return extent.queries == extent.keys; }
-};
-
-class Sliding final : public Pattern {
- public:
-  explicit Sliding(int64_t window) : window_(window) {}
-  torch::Tensor visible(const Extent& extent, torch::Device device) const override {
-    if (shorter(extent)) return causal_pattern()->visible(extent, device);
-    const torch::Tensor behind = distances(extent, device);  // [T, S]
-    return behind.ge(0).logical_and(behind.lt(window_));     // [T, S]
-  }
-  bool fused_causal(const Extent& extent) const override {
-    return shorter(extent) && causal_pattern()->fused_causal(extent);
-  }
-
- private:
-  /// Whether the window reaches back to the first key from everywhere.
-  bool shorter(const Extent& extent) const { return extent.offset + extent.queries <= window_; }
-
-  int64_t window_;
+  int64_t most_keys(int64_t length, int64_t) const override { return length; }
 };
 
 }  // namespace
+
+torch::Tensor distances_behind(const Extent& extent, torch::Device device) {
+  const auto options = torch::TensorOptions(torch::kInt64).device(device);
+  const torch::Tensor queries = torch::arange(extent.offset, extent.offset + extent.queries, options);  // [T]
+  return queries.unsqueeze(1) - torch::arange(extent.keys, options);                                    // [T, S]
+}
 
 std::shared_ptr<const Pattern> full_pattern() {
   static const auto pattern = std::make_shared<const Full>();
@@ -56,20 +38,24 @@ std::shared_ptr<const Pattern> causal_pattern() {
   return pattern;
 }
 
-std::shared_ptr<const Pattern> sliding_pattern(int64_t window) {
-  TORCH_CHECK(window > 0, "a window of ", window, " keys");
-  return std::make_shared<const Sliding>(window);
-}
-
 Visibility::Visibility(std::shared_ptr<const Pattern> pattern, torch::Tensor keys_present)
     : pattern_(std::move(pattern)), keys_present_(std::move(keys_present)) {}
 
-torch::Tensor Visibility::mask(const Extent& extent, torch::Device device) const {
+torch::Tensor Visibility::mask(const Extent& extent, torch::Device device, const std::vector<int64_t>& heads) const {
   torch::Tensor mask;
-  if (padded()) mask = keys_present_.unsqueeze(1).unsqueeze(1);  // [B, 1, 1, S]
-  const torch::Tensor seen = pattern_->visible(extent, device);  // [T, S]
+  Extent placed = extent;
+  if (padded()) {
+    mask = keys_present_.unsqueeze(1).unsqueeze(1);  // [B, 1, 1, S]
+    if (pattern_->by_place()) {
+      const torch::Tensor starts = keys_present_.to(torch::kInt64).argmax(1);  // [B]
+      if (starts.any().item<bool>()) placed.starts = starts;
+    }
+  }
+  torch::Tensor seen = pattern_->visible(placed, device);  // [T, S], [H, T, S] or [B, 1 or H, T, S]
   if (!seen.defined()) return mask;
-  return mask.defined() ? mask.logical_and(seen) : seen.unsqueeze(0).unsqueeze(0);  // [B or 1, 1, T, S]
+  while (seen.dim() < 4) seen = seen.unsqueeze(0);
+  if (pattern_->by_head()) seen = seen.index_select(1, torch::tensor(heads, torch::kInt64).to(device));
+  return mask.defined() ? mask.logical_and(seen) : seen;  // [B or 1, H or 1, T, S]
 }
 
 }  // namespace headprune

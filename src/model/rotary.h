@@ -6,7 +6,7 @@
 #include <mutex>
 
 #include "config/fields.h"
-#include "core/torch.h"
+#include "model/attention_positions.h"
 
 namespace headprune {
 
@@ -15,7 +15,9 @@ enum class RotaryPairs { halves, neighbours };
 template <>
 struct EnumNames<RotaryPairs> {
   static constexpr std::pair<const char*, RotaryPairs> names[] = {{"halves", RotaryPairs::halves},
-                                                                  {"neighbours", RotaryPairs::neighbours}};
+                                                                  {"neighbours", RotaryPairs::neighbours},
+                                                                  {"half", RotaryPairs::halves},
+                                                                  {"interleaved", RotaryPairs::neighbours}};
 };
 
 /// How frequencies are changed for texts longer than those that the model was trained on. `linear`: all divided by
@@ -41,11 +43,11 @@ struct RotaryConfig {
 torch::Tensor rotary_frequencies(const RotaryConfig& config);
 
 /// Shared by the layers of a model; safe in several threads.
-class Rotary {
+class Rotary final : public AttentionPositions {
  public:
   explicit Rotary(const RotaryConfig& config);
   /// `x` [B, H, T, Dk], the first of T at position `first`.
-  torch::Tensor turn(const torch::Tensor& x, int64_t first) const;
+  torch::Tensor turn(const torch::Tensor& x, int64_t first) const override;
 
  private:
   struct Table {

@@ -131,6 +131,9 @@ std::shared_ptr<TransformerModel> filled_up(TransformerModel& kept, const Transf
       if (source->bias.defined()) target->bias.index_copy_(0, rows, source->bias);  // [n width]
     }
     whole.output().weight.index_copy_(1, rows_at(heads, part.value_width()), part.output().weight);  // [C, n width]
+    const std::vector<HeadRows> from = part.position_rows(), into = whole.position_rows();
+    for (size_t p = 0; p < from.size(); ++p)
+      torch::Tensor(into[p].parameter).index_copy_(0, rows_at(heads, from[p].width), from[p].parameter);
   }
   return twin;
 }

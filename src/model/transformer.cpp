@@ -10,8 +10,11 @@ Transformer::Transformer(const TransformerConfig& config, const HeadSet& removed
           register_module("embeddings", std::make_shared<Embeddings>(embedding_config(config.vocabulary_size)))),
       norm_(register_module("norm", std::make_shared<Norm>(config.d_model, norm_config()))) {
   const auto stack = register_module("blocks", std::make_shared<torch::nn::Module>());
+  const auto positions = stack_positions(kind());
   for (int64_t layer = 0; layer < config.layers; ++layer)
-    blocks_.push_back(stack->register_module(std::to_string(layer), std::make_shared<Block>(layer_config(layer))));
+    blocks_.push_back(stack->register_module(std::to_string(layer),
+                                             std::make_shared<Block>(layer_config({kind(), layer}, positions))));
+  if (positions) register_module("positions", positions);
   if (config.pooler != Pooler::none)
     pooler_ = register_module("pooler",
                               std::make_shared<Projection>(config.d_model, config.d_model, true, shared_products()));
@@ -22,10 +25,9 @@ Transformer::Transformer(const TransformerConfig& config, const HeadSet& removed
 }
 
 Blocks Transformer::blocks() const {
-  const Kind kind = classifies() ? Kind::encoder : Kind::decoder;
   Blocks blocks;
   for (size_t layer = 0; layer < blocks_.size(); ++layer)
-    blocks.push_back(heads_present({kind, static_cast<int64_t>(layer)}, blocks_[layer]->attention()));
+    blocks.push_back(heads_present({kind(), static_cast<int64_t>(layer)}, blocks_[layer]->attention()));
   return blocks;
 }
 
@@ -116,7 +118,7 @@ ModelOutput Transformer::next(WriterState& state, const torch::Tensor& tokens, c
 std::optional<int64_t> Transformer::layers_above(const std::string& parameter) const {
   for (int64_t layer = 0; layer < sizes().layers; ++layer)
     if (parameter.starts_with(fmt::format("blocks.{}.", layer))) return sizes().layers - 1 - layer;
-  const bool first = parameter.starts_with("embeddings.") ||
+  const bool first = parameter.starts_with("embeddings.") || parameter.starts_with("positions.") ||
                      (parameter.starts_with("norm.") && sizes().norm == NormOrder::post);  // after the embeddings
   return first ? sizes().layers : 0;
 }

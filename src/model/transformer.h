@@ -36,6 +36,7 @@ class Transformer final : public TransformerModel, public SequenceWriter {
   torch::Tensor read_out(const Stream& stream, const Batch& batch) const override;
 
  private:
+  Kind kind() const { return classifies() ? Kind::encoder : Kind::decoder; }
   bool classifies() const { return sizes().architecture == Architecture::encoder; }
   /// What the first block reads; `first` and `padding` as in Embeddings::forward(). [B, T, C]
   torch::Tensor embed(const Batch& batch, int64_t first = 0, const torch::Tensor& padding = {}) const;

@@ -6,6 +6,7 @@
 #include "core/error.h"
 #include "core/text.h"
 #include "model/hf_layout.h"
+#include "model/json_reader.h"
 #include "model/other_families.h"
 
 namespace headprune {
@@ -24,45 +25,19 @@ std::vector<KindLayers> kind_layers(const TransformerConfig& config) {
   return {{config.architecture == Architecture::encoder ? Kind::encoder : Kind::decoder, config.layers}};
 }
 
-/// Visits the fields of a configuration and reads each from a JSON object; every field must be there.
-class JsonReader {
- public:
-  JsonReader(const Json& json, const std::string& where) : json_(json), where_(where) {}
-
-  bool states(const char* name) const { return json_.contains(name); }
-
-  template <class T, class... Checks>
-  void operator()(const char* name, T& member, const char* /*help*/, const Checks&... checks) {
-    if (!json_.contains(name)) refuse(name, "is missing");
-    const Json& value = json_[name];
-    if constexpr (std::is_enum_v<T>) {
-      const auto known = value.is_string() ? enum_value<T>(value.get<std::string>()) : std::nullopt;
-      if (!known) refuse(name, "is not one of the known words");
-      member = *known;
-    } else if constexpr (std::is_same_v<T, bool>) {
-      if (!value.is_boolean()) refuse(name, "is neither true nor false");
-      member = value.get<bool>();
-    } else {
-      if (!(std::is_same_v<T, double> ? value.is_number() : value.is_number_integer())) refuse(name, "is no number");
-      member = value.get<T>();
-      (check(name, static_cast<double>(member), checks), ...);
-    }
-  }
-
- private:
-  void check(const char* name, double value, const Constraints& range) const {
-    const bool low = range.minimum && (range.minimum_excluded ? value <= *range.minimum : value < *range.minimum);
-    const bool high = range.maximum && (range.maximum_excluded ? value >= *range.maximum : value > *range.maximum);
-    if (low || high) refuse(name, "is out of range");
-  }
-  [[noreturn]] void refuse(const char* name, const char* problem) const {
-    fail(ExitCode::run_failed, "{}: {} {}; the file is damaged or was written by another version", where_, name,
-         problem);
-  }
-
-  const Json& json_;
-  const std::string& where_;
-};
+/// Patterns as config.json has them: of all layers, or of each.
+void read_patterns(const Json& json, const std::string& where, TransformerConfig& config) {
+  if (!json.contains("attention")) return;
+  const Json& patterns = json["attention"];
+  const auto layers = static_cast<size_t>(config.layers);
+  const bool even = !config.writes_from_source() || config.decoder_layers == config.layers;
+  if (!patterns.is_array() || (patterns.size() != 1 && (patterns.size() != layers || !even)))
+    fail(ExitCode::run_failed,
+         "{}: attention is no list of one pattern, or of one for each layer; the file is damaged or was written by "
+         "another version",
+         where);
+  for (const Json& one : patterns) config.patterns.push_back(pattern_from_json(one, where));
+}
 
 }  // namespace
 
@@ -91,8 +66,15 @@ Json config_to_json(const TransformerConfig& config, const HeadSet& removed) {
                {"architectures", {config.writes_from_source() ? "EncoderDecoder" : "Transformer"}}};
   const Json sizes = config_json(config);
   json.update(sizes);
+  if (!config.patterns.empty()) json["attention"] = patterns_json(config);
   if (!removed.empty()) json["headprune"] = removal_json(config, removed);
   return json;
+}
+
+Json patterns_json(const TransformerConfig& config) {
+  Json patterns = Json::array();
+  for (const PatternOptions& one : config.patterns) patterns.push_back(pattern_json(one));
+  return patterns;
 }
 
 Json removal_json(const TransformerConfig& config, const HeadSet& removed) {
@@ -117,6 +99,7 @@ TransformerConfig config_from_json(const Json& json, const std::string& where) {
       config.architecture = architecture;
       JsonReader reader(json, where);
       config.fields(reader);
+      read_patterns(json, where, config);
       return config;
     }
   }

@@ -1,11 +1,14 @@
 // The sizes of a transformer, what follows from them, and config.json (docs/formats.md section 6).
 #pragma once
 
+#include <cmath>
 #include <string>
 #include <vector>
 
 #include "core/heads.h"
 #include "model/layers.h"
+#include "model/pattern_options.h"
+#include "model/rotary.h"
 
 namespace headprune {
 
@@ -60,8 +63,13 @@ struct TransformerConfig {
   RotaryScaling rope_scaling = RotaryScaling::none;
   double rope_factor = 1, rope_low_frequency_factor = 1, rope_high_frequency_factor = 4;
   int64_t rope_original_length = 8192;
-  int64_t window = 0;                     // decoder: keys that a query sees in layers that slide; 0: none does
-  std::vector<bool> sliding_layers = {};  // by layer; empty: all, where there is a window
+  double rope_fraction = 1;                        // of a head's width that is turned
+  int64_t t5_buckets = 32, t5_max_distance = 128;  // with t5 positions (t5_bias.h)
+  int64_t shaw_max_distance = 16;                  // with shaw positions (shaw.h)
+  bool shaw_values = true;
+  std::vector<PatternOptions> patterns = {};  // of self-attention: one for all layers, or one for each; empty: full
+  int64_t window = 0;                         // decoder: keys that a query sees in layers that slide; 0: none does
+  std::vector<bool> sliding_layers = {};      // by layer; empty: all, where there is a window
   bool scale_embeddings = true;  // encoder-decoder with sinusoidal positions: token vectors times sqrt(d_model)
   bool logits_bias = false;      // encoder-decoder: a constant, never trained, is added to the logits
   double dropout = 0.1;
@@ -110,6 +118,16 @@ struct TransformerConfig {
       later(v, "rope_low_frequency_factor", &TransformerConfig::rope_low_frequency_factor, "of llama3", above(0));
       later(v, "rope_high_frequency_factor", &TransformerConfig::rope_high_frequency_factor, "of llama3", above(0));
       later(v, "rope_original_length", &TransformerConfig::rope_original_length, "of llama3", between(1, 16777216));
+      later(v, "rope_fraction", &TransformerConfig::rope_fraction, "share of a head's width that is turned", above(0),
+            at_most(1));
+    }
+    if (positions == Positions::t5) {
+      v("t5_buckets", t5_buckets, "buckets of distances", between(2, 65536));
+      v("t5_max_distance", t5_max_distance, "the last bucket begins here", between(2, 16777216));
+    }
+    if (positions == Positions::shaw) {
+      v("shaw_max_distance", shaw_max_distance, "larger distances count as this one", between(1, 65536));
+      v("shaw_values", shaw_values, "values have relative vectors too");
     }
     later(v, "window", &TransformerConfig::window, "keys that a query sees where layers slide; 0: none does",
           between(0, 16777216));
@@ -133,8 +151,10 @@ struct TransformerConfig {
   HeadLayout layout() const {
     return {.heads = heads, .groups = groups > 0 ? groups : heads, .key_width = d_key, .value_width = d_value};
   }
+  /// Numbers of a head that rotary positions turn.
+  int64_t rope_width() const { return std::llround(static_cast<double>(d_key) * rope_fraction); }
   RotaryConfig rotary() const {
-    return {.width = d_key,
+    return {.width = rope_width(),
             .theta = rope_theta,
             .pairs = rope_pairs,
             .scaling = rope_scaling,
@@ -146,6 +166,11 @@ struct TransformerConfig {
   /// Whether the queries of a layer see only the last `window` keys.
   bool slides(int64_t layer) const {
     return window > 0 && (sliding_layers.empty() || sliding_layers.at(static_cast<size_t>(layer)));
+  }
+  /// Of a layer's self-attention.
+  PatternOptions pattern_of_layer(int64_t layer) const {
+    if (patterns.empty()) return slides(layer) ? PatternOptions(LocalOptions{.window = window}) : FullOptions();
+    return patterns.size() == 1 ? patterns.front() : patterns.at(static_cast<size_t>(layer));
   }
   bool writes_from_source() const { return architecture == Architecture::encoder_decoder; }
   /// Tokens that an encoder-decoder writes.
@@ -171,6 +196,8 @@ Blocks transformer_blocks(const TransformerConfig& config, const HeadSet& remove
 /// Outputs of its output layer; 0 where token vectors serve as one.
 int64_t output_layer_size(const TransformerConfig& config);
 
+/// `attention` of config.json: [{"local": {"window": 64}}].
+Json patterns_json(const TransformerConfig& config);
 /// config.json of a model with these sizes and removed heads.
 Json config_to_json(const TransformerConfig& config, const HeadSet& removed);
 /// model_type of a config.json; "" where it has none.

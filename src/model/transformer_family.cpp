@@ -42,6 +42,15 @@ void TransformerOptions::hide_standard(FieldList& list) const {
   if (norm_type == NormType::layer) standard.emplace_back("norm_type");
   if (bias) standard.emplace_back("bias");
   if (positions != Positions::rotary) standard.emplace_back("rope_theta");
+  const TransformerOptions usual;
+  if (rope_pairs == usual.rope_pairs) standard.emplace_back("rope_pairs");
+  if (rope_fraction == usual.rope_fraction) standard.emplace_back("rope_fraction");
+  if (positions != Positions::t5 && t5_buckets == usual.t5_buckets) standard.emplace_back("t5_buckets");
+  if (positions != Positions::t5 && t5_max_distance == usual.t5_max_distance) standard.emplace_back("t5_max_distance");
+  if (positions != Positions::shaw && shaw_max_distance == usual.shaw_max_distance)
+    standard.emplace_back("shaw_max_distance");
+  if (positions != Positions::shaw && shaw_values == usual.shaw_values) standard.emplace_back("shaw_values");
+  if (attention.empty()) standard.emplace_back("attention");
   list.hide(standard);
 }
 
@@ -64,8 +73,63 @@ TransformerConfig TransformerOptions::config(Architecture architecture) const {
   config.attention_bias = config.attention_output_bias = config.feed_forward_bias = config.head_bias = bias;
   config.positions = positions;
   config.rope_theta = rope_theta;
+  config.rope_pairs = rope_pairs;
+  config.rope_fraction = rope_fraction;
+  config.t5_buckets = t5_buckets;
+  config.t5_max_distance = t5_max_distance;
+  config.shaw_max_distance = shaw_max_distance;
+  config.shaw_values = shaw_values;
+  config.patterns = pattern_options(attention);
   config.dropout = dropout;
   return config;
+}
+
+void TransformerOptions::add_position_problems(const TransformerConfig& intact, CrossProblems& problems) const {
+  const TransformerOptions usual;
+  const auto only_with = [&](const char* key, bool is_set, Positions kind) {
+    if (is_set && positions != kind)
+      problems.emplace_back(key, fmt::format("is only used with positions: {}", enum_name(kind)));
+  };
+  only_with("rope_theta", rope_theta != usual.rope_theta, Positions::rotary);
+  only_with("rope_pairs", rope_pairs != usual.rope_pairs, Positions::rotary);
+  only_with("rope_fraction", rope_fraction != usual.rope_fraction, Positions::rotary);
+  only_with("t5_buckets", t5_buckets != usual.t5_buckets, Positions::t5);
+  only_with("t5_max_distance", t5_max_distance != usual.t5_max_distance, Positions::t5);
+  only_with("shaw_max_distance", shaw_max_distance != usual.shaw_max_distance, Positions::shaw);
+  only_with("shaw_values", shaw_values != usual.shaw_values, Positions::shaw);
+  if (const int64_t turned = intact.rope_width(); positions == Positions::rotary && (turned < 2 || turned % 2 != 0))
+    problems.emplace_back(
+        rope_fraction == 1 ? "positions" : "rope_fraction",
+        fmt::format("rotary positions turn pairs of numbers, and {}",
+                    rope_fraction == 1 ? fmt::format("d_key is {}", intact.d_key)
+                                       : fmt::format("this share of d_key {} is {}", intact.d_key, turned)));
+  if (positions != Positions::t5) return;
+  const bool both_sides = intact.architecture != Architecture::decoder;
+  const int64_t exact = t5_buckets / (both_sides ? 4 : 2);
+  if (t5_buckets % (both_sides ? 4 : 2) != 0)
+    problems.emplace_back("t5_buckets",
+                          both_sides ? fmt::format("{} is no multiple of 4: an encoder has half of them for "
+                                                   "each side, and half of those for one distance each",
+                                                   t5_buckets)
+                                     : fmt::format("{} is odd: half of them are for one distance each", t5_buckets));
+  else if (t5_max_distance <= exact)
+    problems.emplace_back("t5_max_distance",
+                          fmt::format("{} leaves no room behind the {} distances that have a bucket of their own",
+                                      t5_max_distance, exact));
+}
+
+void TransformerOptions::add_pattern_problems(const TransformerConfig& intact, CrossProblems& problems) const {
+  const int64_t count = std::ssize(attention);
+  if (count < 2) return;
+  if (count != intact.layers)
+    problems.emplace_back("attention", fmt::format("has {} patterns and the model {} layers; give one for all, or one "
+                                                   "for each",
+                                                   count, intact.layers));
+  else if (intact.writes_from_source() && intact.decoder_layers != count)
+    problems.emplace_back(
+        "attention", fmt::format("has {} patterns for {} layers of the encoder and {} of the decoder; give one for "
+                                 "all, or both as many layers",
+                                 count, intact.layers, intact.decoder_layers));
 }
 
 CrossProblems TransformerOptions::problems_of(const TransformerConfig& intact,
@@ -79,13 +143,8 @@ CrossProblems TransformerOptions::problems_of(const TransformerConfig& intact,
                                                  d_model, heads));
     if (groups && heads % *groups != 0)
       problems.emplace_back("groups", fmt::format("{} does not divide {} heads", *groups, heads));
-    if (positions == Positions::rotary && intact.writes_from_source())
-      problems.emplace_back("positions", "rotary positions are for encoder and decoder");
-    if (positions == Positions::rotary && intact.d_key % 2 != 0)
-      problems.emplace_back("positions",
-                            fmt::format("rotary positions turn pairs of numbers, and d_key is {}", intact.d_key));
-    if (rope_theta != 10000 && positions != Positions::rotary)
-      problems.emplace_back("rope_theta", "is only used with positions: rotary");
+    add_position_problems(intact, problems);
+    add_pattern_problems(intact, problems);
     return problems;
   }
   if (!path) return {{"path", "is needed with init: load: the folder of a saved model"}};
@@ -106,7 +165,14 @@ CrossProblems TransformerOptions::problems_of(const TransformerConfig& intact,
       config->max_length = saved.max_length;
       config->outputs = saved.outputs;
     }
-    return conflicts(asked, usual, saved);
+    CrossProblems problems = conflicts(asked, usual, saved);
+    if (!asked.patterns.empty() && asked.patterns != saved.patterns)
+      problems.emplace_back("attention",
+                            fmt::format("is {} but the model in `path` has {}; with init: load patterns come from the "
+                                        "folder, leave this key out",
+                                        dump_json(patterns_json(asked)),
+                                        saved.patterns.empty() ? "full" : dump_json(patterns_json(saved))));
+    return problems;
   } catch (const Error& error) {
     return {{"path", error.what()}};
   }

@@ -36,6 +36,12 @@ struct TransformerOptions {
   bool bias = true;
   Positions positions = Positions::learned;
   double rope_theta = 10000;
+  RotaryPairs rope_pairs = RotaryPairs::halves;
+  double rope_fraction = 1;
+  int64_t t5_buckets = 32, t5_max_distance = 128;
+  int64_t shaw_max_distance = 16;
+  bool shaw_values = true;
+  LayerPatterns attention;
   double dropout = 0.1;
 
   template <class V>
@@ -58,12 +64,33 @@ struct TransformerOptions {
     v("layer_norm_eps", layer_norm_eps, "added to the variance in normalization", above(0));
     v("bias", bias, "whether the linear layers of blocks, and logits that are not token vectors, have a bias");
     v("positions", positions,
-      "vectors that are trained (learned) or fixed (sinusoidal), turned queries and keys (rotary), or none");
+      "vectors that are trained (learned) or fixed (sinusoidal); inside self-attention queries and keys that are "
+      "turned "
+      "(rotary, or rope), scores that fall with the distance (alibi), a trained number for each head and bucket of "
+      "distances (t5), trained vectors for distances (shaw), projected ones (transformer_xl); or none");
     v("rope_theta", rope_theta, "base of the frequencies of rotary positions", above(0));
+    v("rope_pairs", rope_pairs,
+      "numbers of a head that are turned together: i and i + half of them (halves, or half), or 2i and 2i + 1 "
+      "(neighbours, or interleaved)");
+    v("rope_fraction", rope_fraction, "share of a head's width that rotary positions turn, from its start", above(0),
+      at_most(1));
+    v("t5_buckets", t5_buckets, "of t5 positions: buckets of distances; in an encoder half of them for each side",
+      between(2, 65536));
+    v("t5_max_distance", t5_max_distance, "of t5 positions: from here on distances share the last bucket",
+      between(2, 16777216));
+    v("shaw_max_distance", shaw_max_distance, "of shaw positions: larger distances count as this one",
+      between(1, 65536));
+    v("shaw_values", shaw_values, "of shaw positions: values have vectors for distances too, not keys alone");
+    v("attention", attention,
+      "which keys queries see in self-attention: one pattern for all layers, or a list with one for each; default "
+      "full");
     hide_standard(v);
     v("dropout", dropout, "share of values dropped in training, also with init: load", at_least(0), below(1));
-    hide_unused(v, {"d_model", "layers", "heads", "groups", "d_key", "d_value", "d_ff", "feed_forward", "activation",
-                    "norm", "norm_type", "layer_norm_eps", "bias", "positions", "rope_theta"});
+    hide_unused(v, {"d_model",     "layers",         "heads",        "groups",          "d_key",
+                    "d_value",     "d_ff",           "feed_forward", "activation",      "norm",
+                    "norm_type",   "layer_norm_eps", "bias",         "positions",       "rope_theta",
+                    "rope_pairs",  "rope_fraction",  "t5_buckets",   "t5_max_distance", "shaw_max_distance",
+                    "shaw_values", "attention"});
   }
   /// A loaded model has the sizes of its folder: views of the configuration leave out what stands here.
   void hide_unused(FieldList& list, const std::vector<std::string>& names) const {
@@ -77,6 +104,10 @@ struct TransformerOptions {
   TransformerConfig config(Architecture architecture) const;
   /// Rules about several keys. `intact` and `standard`: the configurations of these options and of the defaults.
   CrossProblems problems_of(const TransformerConfig& intact, const TransformerConfig& standard) const;
+
+ private:
+  void add_position_problems(const TransformerConfig& intact, CrossProblems& problems) const;
+  void add_pattern_problems(const TransformerConfig& intact, CrossProblems& problems) const;
 };
 
 /// A family whose models are built here from sizes.

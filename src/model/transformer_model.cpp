@@ -11,6 +11,7 @@
 #include "model/encoder_decoder_model.h"
 #include "model/hf_layout.h"
 #include "model/label_names.h"
+#include "model/make_positions.h"
 #include "model/transformer.h"
 
 namespace headprune {
@@ -39,8 +40,10 @@ void fill(torch::Tensor& parameter, const Draw& draw) {
   parameter.copy_(values);
 }
 
+/// T5's table among them, whose numbers begin as small as those of token vectors (Raffel et al. 2020's code).
 bool holds_vectors(const std::string& parameter) {
-  return parameter.starts_with("embeddings.") || parameter.starts_with("target_embeddings.");
+  return parameter.starts_with("embeddings.") || parameter.starts_with("target_embeddings.") ||
+         parameter.ends_with("positions.table");
 }
 
 }  // namespace
@@ -55,9 +58,7 @@ int64_t intact_parameters(const TransformerConfig& config) {
   return parameter_count(*make_transformer(config));
 }
 
-TransformerModel::TransformerModel(const TransformerConfig& config) : config_(config), order_(block_order(config)) {
-  if (config.positions == Positions::rotary) rotary_ = std::make_shared<const Rotary>(config.rotary());
-}
+TransformerModel::TransformerModel(const TransformerConfig& config) : config_(config), order_(block_order(config)) {}
 
 size_t TransformerModel::place_of(size_t block) const {
   const auto at = std::find(order_.begin(), order_.end(), block);
@@ -185,13 +186,20 @@ HeadSet TransformerModel::removed_heads() const {
   return removed;
 }
 
-LayerConfig TransformerModel::layer_config(int64_t layer) const {
+std::shared_ptr<AttentionPositions> TransformerModel::stack_positions(Kind kind) const {
+  return own_positions(config_.positions) ? nullptr : make_attention_positions(config_, kind);
+}
+
+LayerConfig TransformerModel::layer_config(const BlockId& block,
+                                           const std::shared_ptr<AttentionPositions>& positions) const {
+  const bool own = own_positions(config_.positions);
   LayerConfig one{.attention = {.d_model = config_.d_model,
                                 .layout = config_.layout(),
                                 .dropout = config_.dropout,
                                 .bias = config_.attention_bias,
                                 .output_bias = config_.attention_output_bias,
-                                .rotary = rotary_,
+                                .positions = own ? make_attention_positions(config_, block.kind) : positions,
+                                .own_positions = own,
                                 .products = products_},
                   .feed_forward = {.d_model = config_.d_model,
                                    .d_ff = config_.d_ff,
@@ -201,15 +209,16 @@ LayerConfig TransformerModel::layer_config(int64_t layer) const {
                                    .products = products_},
                   .norm = norm_config(),
                   .order = config_.norm,
-                  .dropout = config_.dropout};
+                  .dropout = config_.dropout,
+                  .pattern = pattern_of(block)};
   if (config_.head_norm) one.attention.head_norm = norm_config();
-  if (config_.architecture == Architecture::decoder) one.pattern = pattern_of({Kind::decoder, layer});
   return one;
 }
 
 std::shared_ptr<const Pattern> TransformerModel::pattern_of(const BlockId& block) const {
-  if (block.kind != Kind::decoder) return full_pattern();
-  return config_.slides(block.layer) ? sliding_pattern(config_.window) : causal_pattern();
+  if (block.kind == Kind::cross) return full_pattern();
+  return make_pattern(config_.pattern_of_layer(block.layer),
+                      {.causal = block.kind == Kind::decoder, .heads = config_.heads});
 }
 
 EmbeddingConfig TransformerModel::embedding_config(int64_t vocabulary_size) const {
@@ -230,7 +239,7 @@ void initialise(TransformerModel& model, uint64_t seed) {
     torch::Tensor& parameter = entry.value();
     if (name.find("norm.") != std::string::npos) {
       parameter.fill_(name.ends_with(".weight") ? 1.0 : 0.0);
-    } else if (name.ends_with(".bias")) {
+    } else if (name.ends_with("bias")) {
       parameter.zero_();
     } else {
       Random random(seed, "model/init/" + name);

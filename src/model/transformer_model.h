@@ -69,7 +69,11 @@ class TransformerModel : public Model {
   /// A whole pass, with what `probe` asks to see.
   Stream trace(const Batch& batch, const HeadProbe& probe, HeadTrace& seen);
   EmbeddingConfig embedding_config(int64_t vocabulary_size) const;
-  LayerConfig layer_config(int64_t layer) const;
+  /// Positions inside self-attention that the layers of a stack share; null where there are none, or each layer has its
+  /// own. Who registers them names their parameters.
+  std::shared_ptr<AttentionPositions> stack_positions(Kind kind) const;
+  /// Layer `layer` of the stack of that kind, whose layers share `positions`.
+  LayerConfig layer_config(const BlockId& block, const std::shared_ptr<AttentionPositions>& positions) const;
   std::shared_ptr<const Pattern> pattern_of(const BlockId& block) const;
   SharedProducts shared_products() const { return products_; }
   NormConfig norm_config() const { return {.type = config_.norm_type, .eps = config_.layer_norm_eps}; }
@@ -80,7 +84,6 @@ class TransformerModel : public Model {
   TransformerConfig config_;
   std::vector<size_t> order_;
   std::shared_ptr<Products> products_ = std::make_shared<Products>();  // shared by the layers
-  std::shared_ptr<const Rotary> rotary_;                               // shared by the layers; null without
   std::shared_ptr<const HfOrigin> origin_;
   std::vector<std::string> labels_;
 };

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 
+#include "analysis/analysis.h"
 #include "core/memory.h"
 #include "core/text.h"
 #include "model/id_check.h"
+#include "model/idle_patterns.h"
 #include "model/memory.h"
 #include "run/fingerprint.h"
 #include "train/train_batches.h"
@@ -152,7 +154,9 @@ std::vector<std::string> check_model(const Experiment& experiment, const Dataset
   check_ids(dataset, model->sizes(), family->load_path() ? family->load_path()->string() : "the model");
   if (drops_token_types(dataset, model->sizes()))
     messages.emplace_back("token types: the texts have some and the model knows one type only; it ignores them");
+  if (std::string idle = idle_pattern(model->sizes()); !idle.empty()) messages.push_back(std::move(idle));
   check_timing(experiment, *model);
+  if (!experiment.analyses.methods.empty()) require_like_heads(*model);
   for (const auto& item : experiment.analyses.methods) item.make()->check(*model, dataset);
   if (device.is_cpu()) messages.push_back(check_memory(experiment, dataset, *model));
   return messages;

@@ -7,13 +7,13 @@ namespace headprune {
 
 namespace {
 
-/// "d_model=64,layers=4": scalars only.
+/// "d_model=64,layers=4": scalars, and lists as JSON.
 std::string options_line(const Json& options) {
   std::vector<std::string> parts;
   for (const auto& [key, value] : options.items())
     if (value.is_string())
       parts.push_back(key + "=" + value.get<std::string>());
-    else if (value.is_primitive())
+    else if (value.is_primitive() || value.is_array())
       parts.push_back(key + "=" + value.dump());
   return join(parts, ",");
 }

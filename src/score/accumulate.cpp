@@ -128,7 +128,8 @@ torch::Tensor visible_keys(const Model& model, size_t index, const Batch& batch)
   const std::shared_ptr<const Pattern> pattern = model.pattern(index);
   const Visibility visibility(pattern ? pattern : full_pattern(), present);
   const Extent extent{.queries = queries.size(2), .keys = present.size(1), .offset = 0};
-  return visibility.mask(extent, present.device()).expand({-1, -1, extent.queries, -1});  // [B, 1, T, S]
+  return visibility.mask(extent, present.device(), model.blocks()[index].heads)
+      .expand({-1, -1, extent.queries, -1});  // [B, H or 1, T, S]
 }
 
 torch::Tensor special_mask(const Batch& batch, Kind kind) {

@@ -31,8 +31,8 @@ inline constexpr const char* kPositionsHelp =
 std::string note_of(QueryPositions positions, HeadUnit unit);
 /// query_mask() of block `index`, of carrying positions only where asked for. [B, 1, T]
 torch::Tensor query_rows(const Model& model, size_t index, const Batch& batch, QueryPositions positions);
-/// [B, 1, T, S] bool: which keys the queries of block `index` may look at, from its pattern and the batch's padding.
-/// Rows of queries that are padding say nothing.
+/// [B, 1, T, S] bool, or [B, H, T, S] where heads of the block see different keys: which keys the queries of block
+/// `index` may look at, from its pattern and the batch's padding. Rows of queries that are padding say nothing.
 torch::Tensor visible_keys(const Model& model, size_t index, const Batch& batch);
 /// query_mask(), true at the special tokens among them.
 torch::Tensor special_mask(const Batch& batch, Kind kind);

@@ -65,7 +65,7 @@ class Entropy final : public ScoreMethod {
         const BlockHeads& block = mean_.units().blocks()[b];
         if (block.heads.empty()) continue;
         // Counted from the pattern and the batch, not from the weights, whose smallest round to 0.
-        const torch::Tensor keys = visible_keys(model_, b, seen.batch).sum(-1);      // [B, 1, T]
+        const torch::Tensor keys = visible_keys(model_, b, seen.batch).sum(-1);      // [B, H or 1, T]
         torch::Tensor rows = query_rows(model_, b, seen.batch, options_.positions);  // [B, 1, T]
         if (options_.scale == Scale::log_keys) rows = rows.logical_and(keys > 1);
         if (options_.skip_special) rows = rows.logical_and(special_mask(seen.batch, block.id.kind).logical_not());
@@ -73,9 +73,10 @@ class Entropy final : public ScoreMethod {
         torch::Tensor entropy = at::special_entr(seen.trace.weights[b].to(torch::kFloat64)).sum(-1);  // [B, H, T]
         if (options_.scale == Scale::log_keys) entropy = entropy / keys.to(torch::kFloat64).log();
         entropy = torch::where(rows, entropy, torch::zeros({}, entropy.options()));
-        const torch::Tensor counted = rows.sum(-1);                                                    // [B, 1]
+        const torch::Tensor counted = rows.sum(-1);                                                    // [B, H or 1]
         const torch::Tensor of_units = mean_.units().mean(entropy.sum(-1) / counted.clamp_min(1), b);  // [B, U]
-        mean_.add(b, of_units, seen.batch, counted.squeeze(1) > 0);
+        // Heads that see different keys are compared on the examples in which each of them has a choice.
+        mean_.add(b, of_units, seen.batch, (counted > 0).all(1));
       }
     }
     RawScores finish() override { return mean_.finish(); }

@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "model/local_pattern.h"
+#include "model/rotary.h"
 #include "model/support.h"
 
 namespace headprune {
@@ -114,7 +116,7 @@ TEST_CASE("a head with sharp scores copies the one value it looks at", "[model]"
 
 TEST_CASE("fused and explicit attention give the same numbers", "[model]") {
   for (const HeadLayout& layout : {kOdd, kEqual, kGrouped})
-    for (const PatternPtr& pattern : {full_pattern(), causal_pattern(), sliding_pattern(2)})
+    for (const PatternPtr& pattern : {full_pattern(), causal_pattern(), local_pattern({.back = 2 - 1, .ahead = 0})})
       for (const bool padded : {false, true})
         for (const auto type : {torch::kFloat32, torch::kFloat64}) {
           Attention attention = random_attention(3, layout);
@@ -310,13 +312,15 @@ TEST_CASE("a group's keys and values cost once, and until its last head goes", "
 }
 
 TEST_CASE("a window shows the last keys, also to queries that stand further on", "[model][pattern]") {
-  const auto visible = [](const Extent& extent) { return sliding_pattern(3)->visible(extent, torch::kCPU); };
+  const auto visible = [](const Extent& extent) {
+    return local_pattern({.back = 3 - 1, .ahead = 0})->visible(extent, torch::kCPU);
+  };
   const torch::Tensor whole = visible({.queries = 5, .keys = 5});
   for (int64_t q = 0; q < 5; ++q)
     for (int64_t k = 0; k < 5; ++k) CHECK(whole[q][k].item<bool>() == (k <= q && k > q - 3));
   CHECK(torch::equal(visible({.queries = 2, .keys = 5, .offset = 3}), whole.narrow(0, 3, 2)));
-  CHECK(sliding_pattern(5)->fused_causal({.queries = 5, .keys = 5}));
-  CHECK_FALSE(sliding_pattern(4)->fused_causal({.queries = 5, .keys = 5}));
+  CHECK(local_pattern({.back = 5 - 1, .ahead = 0})->fused_causal({.queries = 5, .keys = 5}));
+  CHECK_FALSE(local_pattern({.back = 4 - 1, .ahead = 0})->fused_causal({.queries = 5, .keys = 5}));
   CHECK(torch::equal(causal_pattern()->visible({.queries = 2, .keys = 5, .offset = 3}, torch::kCPU),
                      causal_pattern()->visible({.queries = 5, .keys = 5}, torch::kCPU).narrow(0, 3, 2)));
 }

@@ -118,8 +118,83 @@ TEST_CASE("options that do not go together are problems", "[model]") {
         std::vector<std::string>{"model.rope_theta: is only used with positions: rotary"});
   CHECK(problems("{type: decoder, d_model: 9, heads: 3, positions: rotary}") ==
         std::vector<std::string>{"model.positions: rotary positions turn pairs of numbers, and d_key is 3"});
-  CHECK(problems("{type: encoder_decoder, positions: rotary}") ==
-        std::vector<std::string>{"model.positions: rotary positions are for encoder and decoder"});
+  CHECK(problems("{type: encoder_decoder, positions: rotary}").empty());
+}
+
+TEST_CASE("options of positions that do not go together are problems", "[model][positions]") {
+  CHECK(problems("{type: decoder, positions: rope, rope_pairs: interleaved, rope_fraction: 0.5}").empty());
+  CHECK(problems("{type: decoder, d_model: 24, positions: rotary, rope_fraction: 0.5}") ==
+        std::vector<std::string>{
+            "model.rope_fraction: rotary positions turn pairs of numbers, and this share of d_key 6 is 3"});
+  CHECK(problems("{type: decoder, positions: alibi, rope_fraction: 0.5, rope_pairs: neighbours}") ==
+        std::vector<std::string>{"model.rope_fraction: is only used with positions: rotary",
+                                 "model.rope_pairs: is only used with positions: rotary"});
+  CHECK(problems("{type: encoder, t5_buckets: 8, shaw_values: false}") ==
+        std::vector<std::string>{"model.t5_buckets: is only used with positions: t5",
+                                 "model.shaw_values: is only used with positions: shaw"});
+  CHECK(problems("{type: encoder, positions: t5, t5_buckets: 6}") ==
+        std::vector<std::string>{"model.t5_buckets: 6 is no multiple of 4: an encoder has half of them for each side, "
+                                 "and half of those for one distance each"});
+  CHECK(problems("{type: decoder, positions: t5, t5_buckets: 6}").empty());
+  CHECK(problems("{type: decoder, positions: t5, t5_buckets: 5}") ==
+        std::vector<std::string>{"model.t5_buckets: 5 is odd: half of them are for one distance each"});
+  CHECK(problems("{type: decoder, positions: t5, t5_max_distance: 16}") ==
+        std::vector<std::string>{
+            "model.t5_max_distance: 16 leaves no room behind the 16 distances that have a bucket of their own"});
+  CHECK(problems("{type: decoder, positions: shaw, shaw_max_distance: 0}").size() == 1);
+}
+
+TEST_CASE("a pattern is given to all layers or to each, by name or with options", "[model][pattern]") {
+  const auto patterns_of = [](const std::string& attention) {
+    const auto decoder = family("{type: decoder, d_model: 8, layers: 2, heads: 2, attention: " + attention + "}");
+    const auto model = decoder->build(input_of(0));
+    const TransformerConfig& sizes = as_transformer(model).sizes();
+    return std::pair(sizes.pattern_of_layer(0), sizes.pattern_of_layer(1));
+  };
+  const PatternOptions local = LocalOptions{.window = 3}, full = FullOptions();
+  CHECK((patterns_of("full") == std::pair(full, full)));
+  CHECK((patterns_of("{local: {window: 3}}") == std::pair(local, local)));
+  CHECK((patterns_of("[{local: {window: 3}}]") == std::pair(local, local)));
+  CHECK((patterns_of("[full, {local: {window: 3}}]") == std::pair(full, local)));
+  CHECK((patterns_of("[{local: {window: 3}}, {local: {window: 3}}]") == std::pair(local, local)));
+  CHECK((patterns_of("[{strided: {stride: 4, heads: [strided]}}, {fixed: {stride: 4, summary: 1}}]") ==
+         std::pair<PatternOptions, PatternOptions>(StridedOptions{.stride = 4, .heads = {StridedHead::strided}},
+                                                   FixedOptions{.stride = 4, .summary = 1})));
+}
+
+TEST_CASE("patterns that cannot be are problems with a sentence each", "[model][pattern]") {
+  const auto problem = [](const std::string& options) {
+    const auto all = problems("{" + options + "}");
+    REQUIRE(all.size() == 1);
+    return all.front();
+  };
+  CHECK(problem("type: decoder, attention: local") ==
+        "model.attention.0.local.window: missing; this key must be given");
+  CHECK(problem("type: decoder, attention: {local: {window: 0}}") ==
+        "model.attention.0.local.window: must be between 1 and 16777216, got 0");
+  CHECK(problem("type: decoder, attention: {strided: {stride: 0}}") ==
+        "model.attention.0.strided.stride: must be between 1 and 16777216, got 0");
+  CHECK(problem("type: decoder, attention: {strided: {stride: 2, heads: []}}") ==
+        "model.attention.0.strided.heads: must not be empty");
+  CHECK(problem("type: decoder, attention: {fixed: {stride: 4, summary: 5}}") ==
+        "model.attention.0.fixed: summary 5 is more than a block has, stride 4");
+  CHECK_THAT(problem("type: decoder, attention: {locall: {window: 2}}"), ContainsSubstring("did you mean 'local'?"));
+  CHECK(problem("type: decoder, layers: 3, attention: [full, full]") ==
+        "model.attention: has 2 patterns and the model 3 layers; give one for all, or one for each");
+  CHECK(
+      problem("type: encoder_decoder, layers: 2, decoder_layers: 3, attention: [full, full]") ==
+      "model.attention: has 2 patterns for 2 layers of the encoder and 3 of the decoder; give one for all, or both as "
+      "many layers");
+  CHECK(problem("type: encoder_decoder, cross_attention: {local: {window: 2}}") ==
+        "model.cross_attention: local keeps to keys near the query, and a token of the target stands nowhere in the "
+        "source; leave cross_attention at full");
+  CHECK(problem("type: encoder_decoder, cross_attention: {strided: {stride: 2}}") ==
+        "model.cross_attention: strided counts keys back from the query, and a token of the target stands nowhere in "
+        "the source; leave cross_attention at full");
+  CHECK(problem("type: encoder_decoder, cross_attention: {fixed: {stride: 2, summary: 1}}") ==
+        "model.cross_attention: fixed divides one text into blocks, and the texts of a translation differ in length; "
+        "leave cross_attention at full");
+  CHECK(problems("{type: encoder_decoder, cross_attention: full, attention: {local: {window: 2}}}").empty());
 }
 
 TEST_CASE("variants of a model are trained here, saved, pruned and loaded again", "[model][groups]") {
@@ -220,6 +295,13 @@ TEST_CASE("init: load finds its problems before any work starts", "[model]") {
                                "folder, leave this key out",
                                "model.d_key: is 6 but the model in `path` has 5; with init: load sizes come from the "
                                "folder, leave this key out"});
+  CHECK(
+      problems("{type: encoder, init: load, path: saved, positions: alibi, attention: {local: {window: 2}}}",
+               saved.folder()) ==
+      std::vector<std::string>{"model.positions: is \"alibi\" but the model in `path` has \"learned\"; with init: load "
+                               "sizes come from the folder, leave this key out",
+                               "model.attention: is [{\"local\":{\"window\":2}}] but the model in `path` has full; "
+                               "with init: load patterns come from the folder, leave this key out"});
   const auto wrong_family = problems("{type: decoder, init: load, path: saved}", saved.folder());
   REQUIRE(wrong_family.size() == 1);
   CHECK_THAT(wrong_family[0], ContainsSubstring("holds a model of type encoder; load it with model.type: encoder"));

@@ -4,6 +4,7 @@
 #include "core/error.h"
 #include "data/vocabulary.h"
 #include "model/attention.h"
+#include "model/checkpoint.h"
 #include "support.h"
 
 using namespace headprune;
@@ -166,4 +167,60 @@ TEST_CASE("a block's n is that of the examples that count in it, and one example
   // No example of even index counts in the encoder: there is no second ranking of all heads.
   CHECK(importance.halves[0].empty());
   CHECK(importance.halves[1].empty());
+}
+
+TEST_CASE("entropy is of the keys that a head sees, where heads of a block see different ones", "[score][pattern]") {
+  for (const Kind kind : {Kind::encoder, Kind::decoder}) {
+    Subject subject = make_subject(kind, torch::kFloat64);
+    TransformerConfig config = subject.model->sizes();
+    config.patterns = {StridedOptions{.stride = 2}};
+    const auto strided = make_transformer(config);
+    strided->to(torch::kFloat64);
+    const torch::NoGradGuard no_grad;
+    copy_equal_shapes(*subject.model, *strided);
+    // Scores of 0: every head looks at all that it sees alike, in one block; in the other as the weights say.
+    strided->attention(0).query().weight.zero_();
+    strided->attention(0).query().bias.zero_();
+    subject.model = strided;
+    subject.model->eval();
+    const Importance alike = score("{entropy: {keep: diffuse}}", subject, {.batch_size = 64});
+    for (int64_t h = 0; h < 3; ++h) CHECK(alike.values[0][h].item<double>() == Approx(1).epsilon(1e-9));
+    // By loops over each example alone: rows that see two keys or more, of examples in which every head has one.
+    const auto sees = [&](int64_t head, int64_t i, int64_t j) {
+      const int64_t behind = i - j;
+      if (kind == Kind::decoder && behind < 0) return false;
+      return head % 2 == 0 ? std::abs(behind) <= 2 : behind % 2 == 0;
+    };
+    std::vector<double> sums(3, 0.0);
+    int examples = 0;
+    for (const Batch& example : batches_of(subject.examples, 1)) {
+      HeadProbe probe;
+      probe.weights = true;
+      const torch::Tensor p = subject.model->forward(example, probe).heads.weights[1][0];  // [H, T, S]
+      std::vector<double> of_heads;
+      for (int64_t h = 0; h < 3; ++h) {
+        double sum = 0;
+        int rows = 0;
+        for (int64_t i = 0; i < p.size(1); ++i) {
+          int keys = 0;
+          double entropy = 0;
+          for (int64_t j = 0; j < p.size(2); ++j) {
+            const double weight = p[h][i][j].item<double>();
+            CHECK((weight > 0) == sees(h, i, j));
+            if (!sees(h, i, j)) continue;
+            ++keys;
+            entropy -= weight * std::log(weight);
+          }
+          if (keys > 1) sum += entropy / std::log(static_cast<double>(keys)), ++rows;
+        }
+        if (rows > 0) of_heads.push_back(sum / rows);
+      }
+      if (of_heads.size() < 3) continue;
+      ++examples;
+      for (size_t h = 0; h < 3; ++h) sums[h] += of_heads[h];
+    }
+    CHECK(examples < std::ssize(subject.examples));
+    for (int64_t h = 0; h < 3; ++h)
+      CHECK(alike.values[1][h].item<double>() == Approx(sums[static_cast<size_t>(h)] / examples).epsilon(1e-9));
+  }
 }

@@ -11,7 +11,13 @@ struct Killed {};
 
 constexpr int64_t kWidth = 4;  // Dk and Dv
 
-std::shared_ptr<Transformer> tiny_transformer(Kind kind) {
+/// What acts inside attention, and which keys are seen.
+struct Variant {
+  Positions positions = Positions::learned;
+  std::vector<PatternOptions> patterns = {};
+};
+
+std::shared_ptr<Transformer> tiny_transformer(Kind kind, const Variant& variant = {}) {
   TransformerConfig config;
   config.architecture = kind == Kind::encoder ? Architecture::encoder : Architecture::decoder;
   config.d_model = 8;
@@ -22,6 +28,8 @@ std::shared_ptr<Transformer> tiny_transformer(Kind kind) {
   config.vocabulary_size = 8;
   config.max_length = 8;
   config.outputs = kind == Kind::encoder ? 3 : 0;
+  config.positions = variant.positions;
+  config.patterns = variant.patterns;
   auto model = std::make_shared<Transformer>(config);
   initialise(*model, 1);
   return model;
@@ -39,7 +47,8 @@ Dataset dataset_of(Kind kind) {
 }
 
 struct FamilyRun {
-  explicit FamilyRun(Kind family) : kind(family), model(tiny_transformer(family)), dataset(dataset_of(family)) {
+  explicit FamilyRun(Kind family, const Variant& variant = {})
+      : kind(family), model(tiny_transformer(family, variant)), dataset(dataset_of(family)) {
     set_log_level(LogLevel::off);
   }
 
@@ -71,19 +80,26 @@ struct FamilyRun {
 };
 
 TEST_CASE("transformers trained with dropout under a mask continue bit for bit", "[train]") {
-  for (const Kind kind : {Kind::encoder, Kind::decoder}) {
-    INFO(to_string(kind));
-    TestFolder straight_folder, folder;
-    FamilyRun straight(kind), killed(kind), last(kind);
-    straight.run(straight_folder.path(), -1);
-    CHECK_THROWS_AS(killed.run(folder.path(), 6), Killed);
-    const TrainResult result = last.run(folder.path(), -1);
-    CHECK(result.steps_here < 9);
-    CHECK(same_weights(*straight.model, *last.model));
-    for (const char* file : {"optimizer.safetensors", "rng.safetensors", "state.json"})
-      CHECK(read_file(straight_folder.path() / "checkpoint-000009" / file) ==
-            read_file(folder.path() / "checkpoint-000009" / file));
-  }
+  const Variant variants[] = {{},
+                              {Positions::rotary, {LocalOptions{.window = 2}}},
+                              {Positions::alibi, {StridedOptions{.stride = 2}}},
+                              {Positions::t5, {FixedOptions{.stride = 2, .summary = 1}}},
+                              {Positions::shaw, {}},
+                              {Positions::transformer_xl, {LocalOptions{.window = 1}, FullOptions()}}};
+  for (const Kind kind : {Kind::encoder, Kind::decoder})
+    for (const Variant& variant : variants) {
+      INFO(to_string(kind) << ", positions " << enum_name(variant.positions));
+      TestFolder straight_folder, folder;
+      FamilyRun straight(kind, variant), killed(kind, variant), last(kind, variant);
+      straight.run(straight_folder.path(), -1);
+      CHECK_THROWS_AS(killed.run(folder.path(), 6), Killed);
+      const TrainResult result = last.run(folder.path(), -1);
+      CHECK(result.steps_here < 9);
+      CHECK(same_weights(*straight.model, *last.model));
+      for (const char* file : {"optimizer.safetensors", "rng.safetensors", "state.json"})
+        CHECK(read_file(straight_folder.path() / "checkpoint-000009" / file) ==
+              read_file(folder.path() / "checkpoint-000009" / file));
+    }
 }
 
 TEST_CASE("in a transformer the removed head's projections stay as they were, and the rest learns", "[train]") {
