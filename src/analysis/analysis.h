@@ -42,6 +42,7 @@ struct HeadColumn {
   /// What the numbers of a block are compared with, as a rule those of a head that looks at all it sees alike.
   std::vector<std::optional<double>> baseline;
   std::vector<int64_t> n, examples;  // queries counted in each block, and the texts that they stand in
+  bool difference = false;           // of two shares, so that it may be below 0
 };
 
 /// That a head does something.

@@ -26,6 +26,11 @@ std::vector<double> read_numbers(const Json& json, const char* key) {
 Estimate ShareFact::estimate() const {
   Estimate estimate{.value = value, .n = n, .stderr_ = stderr_, .ci95 = {}, .interval = ""};
   if (!stderr_) return estimate;
+  if (difference) {
+    estimate.ci95 = interval_in_range({.value = value, .variance = *stderr_ * *stderr_}, {.low = -1, .high = 1});
+    if (estimate.ci95) estimate.interval = "normal";
+    return estimate;
+  }
   const RangedValue share{.value = value,
                           .variance = *stderr_ * *stderr_,
                           .least_n = static_cast<double>(examples),
@@ -41,6 +46,7 @@ Json ShareFact::to_json() const {
   write_optional(json, "baseline", baseline);
   json["n"] = n;
   json["examples"] = examples;
+  if (difference) json["difference"] = true;
   return json;
 }
 
@@ -49,7 +55,8 @@ ShareFact ShareFact::from_json(const Json& json) {
           .stderr_ = read_optional<double>(json, "stderr"),
           .baseline = read_optional<double>(json, "baseline"),
           .n = read_field<int64_t>(json, "n"),
-          .examples = read_field<int64_t>(json, "examples")};
+          .examples = read_field<int64_t>(json, "examples"),
+          .difference = read_or(json, "difference", false)};
 }
 
 ShareFact AnalysisColumn::share(size_t at) const {
@@ -57,7 +64,8 @@ ShareFact AnalysisColumn::share(size_t at) const {
           .stderr_ = stderrs.empty() ? std::nullopt : std::optional(stderrs.at(at)),
           .baseline = baseline,
           .n = n,
-          .examples = examples};
+          .examples = examples,
+          .difference = difference};
 }
 
 Json AnalysisColumn::to_json() const {
@@ -65,6 +73,7 @@ Json AnalysisColumn::to_json() const {
   if (!stderrs.empty()) json["stderr"] = numbers_json(stderrs);
   write_optional(json, "baseline", baseline);
   if (n > 0) json["n"] = n, json["examples"] = examples;
+  if (difference) json["difference"] = true;
   return json;
 }
 
@@ -76,6 +85,7 @@ AnalysisColumn AnalysisColumn::from_json(const Json& json) {
   column.baseline = read_optional<double>(json, "baseline");
   column.n = read_or<int64_t>(json, "n", 0);
   column.examples = read_or<int64_t>(json, "examples", 0);
+  column.difference = read_or(json, "difference", false);
   return column;
 }
 

@@ -13,14 +13,16 @@
 
 namespace headprune {
 
-/// A number between 0 and 1 that was measured on texts.
+/// A number between 0 and 1 that was measured on texts, or a difference of two.
 struct ShareFact {
   double value = 0;
   std::optional<double> stderr_;   // over texts
   std::optional<double> baseline;  // what it is compared with
   int64_t n = 0, examples = 0;     // what was counted, and the texts that it stands in
+  bool difference = false;         // between -1 and 1
 
-  /// With a 95 % interval that stays in [0, 1]: Wilson's, with the effective n.
+  /// With a 95 % interval that stays in [0, 1]: Wilson's, with the effective n. Of a difference, the normal one that
+  /// stays in [-1, 1].
   Estimate estimate() const;
   bool operator==(const ShareFact&) const = default;
   Json to_json() const;
@@ -34,6 +36,7 @@ struct AnalysisColumn {
   std::vector<double> stderrs;     // [heads], or empty where there are none
   std::optional<double> baseline;  // what the numbers are compared with
   int64_t n = 0, examples = 0;     // queries counted, and the texts that they stand in; 0 of numbers that are no mean
+  bool difference = false;         // of two shares
 
   /// Of head `at`.
   ShareFact share(size_t at) const;

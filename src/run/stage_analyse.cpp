@@ -22,6 +22,7 @@ AnalysisBlock recorded_block(const AnalysisResult& result, const AnalysisKey& ke
     one.baseline = column.baseline[b];
     one.n = column.n[b];
     one.examples = column.examples[b];
+    one.difference = column.difference;
     row.columns.push_back(std::move(one));
   }
   return row;

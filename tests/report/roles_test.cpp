@@ -64,6 +64,24 @@ TEST_CASE("roles stand with the number that says so, and its interval", "[report
   CHECK(analysis_labels(record) == std::vector<std::string>{"look"});
 }
 
+TEST_CASE("a difference of shares may be below 0, in its interval and in the journal", "[report][roles]") {
+  const AnalysisColumn column{.name = "above",
+                              .values = {-0.01, 0.2},
+                              .stderrs = {0.01, 0.02},
+                              .baseline = 0,
+                              .n = 500,
+                              .examples = 100,
+                              .difference = true};
+  const AnalysisColumn read = AnalysisColumn::from_json(column.to_json());
+  CHECK(read.difference);
+  const Estimate estimate = read.share(0).estimate();
+  REQUIRE(estimate.ci95);
+  CHECK((*estimate.ci95)[0] == Approx(-0.01 - 1.96 * 0.01).margin(1e-4));
+  CHECK((*estimate.ci95)[1] == Approx(-0.01 + 1.96 * 0.01).margin(1e-4));
+  CHECK(estimate.interval == "normal");
+  CHECK(ShareFact::from_json(read.share(1).to_json()) == read.share(1));
+}
+
 TEST_CASE("an analysis that is not complete is shown nowhere", "[report][roles]") {
   Record record = one_seed();
   add_analysis(record, 1);
