@@ -60,6 +60,7 @@ struct AnalysisResult {
   std::vector<HeadRole> roles;
   std::vector<RoleStrength> strengths;  // which column says how much of a role a head has
   std::vector<AnalysisTable> tables;    // what is no number of one head
+  std::vector<HeadMatrix> matrices;     // numbers of two heads
   std::vector<std::string> notes;       // what a reader of the numbers has to know
   int64_t examples = 0, forward = 0;    // texts, and batches
   double dur_s = 0;                     // of the pass that it shared

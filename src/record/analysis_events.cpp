@@ -155,6 +155,53 @@ AnalysisTable AnalysisTable::from_json(const Json& json) {
   return table;
 }
 
+std::vector<double> HeadMatrix::values() const {
+  std::vector<double> whole(rows.size() * rows.size());
+  for (size_t a = 0; a < rows.size(); ++a)
+    for (size_t b = 0; b <= a; ++b) whole[a * rows.size() + b] = whole[b * rows.size() + a] = rows[a].at(b);
+  return whole;
+}
+
+std::vector<double> HeadMatrix::distances() const {
+  std::vector<double> apart = values();
+  if (similarity)
+    for (double& one : apart) one = one > 1 ? 0 : 1 - one;  // NaN stays
+  return apart;
+}
+
+Json MatrixRow::to_json() const {
+  Json json = {{"seed", seed}, {"analysis", analysis}, {"matrix", matrix}, {"values", numbers_json(values)}};
+  if (similarity) json["similarity"] = true;
+  write_optional(json, "cut", cut);
+  return json;
+}
+
+MatrixRow MatrixRow::from_json(const Json& json) {
+  return {.seed = read_field<int64_t>(json, "seed"),
+          .analysis = read_label(json, "analysis"),
+          .matrix = read_label(json, "matrix"),
+          .similarity = read_or(json, "similarity", false),
+          .cut = read_optional<double>(json, "cut"),
+          .values = read_numbers(json, "values")};
+}
+
+void add_row(std::vector<HeadMatrix>& matrices, const MatrixRow& row) {
+  if (matrices.empty() || matrices.back().name != row.matrix)
+    matrices.push_back({.name = row.matrix, .similarity = row.similarity, .cut = row.cut, .rows = {}});
+  std::vector<std::vector<double>>& rows = matrices.back().rows;
+  if (row.values.size() != rows.size() + 1)
+    fail(ExitCode::run_failed, "row {} of matrix {} of an analysis has {} numbers", rows.size() + 1, row.matrix,
+         row.values.size());
+  rows.push_back(row.values);
+}
+
+void require_whole(const std::vector<HeadMatrix>& matrices, int64_t heads) {
+  for (const HeadMatrix& matrix : matrices)
+    if (matrix.heads() != heads)
+      fail(ExitCode::run_failed, "matrix {} of an analysis is of {} heads, and the analysis of {}", matrix.name,
+           matrix.heads(), heads);
+}
+
 Json AnalysisDone::to_json() const {
   Json json = {{"seed", seed}, {"analysis", analysis}};
   json["roles"] = Json::array();

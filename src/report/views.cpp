@@ -5,6 +5,7 @@
 #include "core/files.h"
 #include "report/numbers/role_agreement.h"
 #include "report/numbers/roles.h"
+#include "report/tables/matrices_file.h"
 #include "report/tables/method_pairs.h"
 #include "report/tables/results_json.h"
 #include "report/tables/scores_file.h"
@@ -56,6 +57,8 @@ void write_views(const ReportInput& input, const fs::path& to) {
     make_folders(to / "analysis");
     for (const std::string& label : labels)
       files.write(to / "analysis" / (label + ".csv"), analysis_csv(record, label));
+    for (const std::string& label : matrix_labels(record))
+      files.write(to / "analysis" / (label + ".safetensors"), matrices_safetensors(record, label));
     for (const RecordedAnalysis* analysis : shown_analyses(record))
       for (const AnalysisTable& table : analysis->done->tables) {
         const std::string& label = analysis->done->analysis;

@@ -2,11 +2,14 @@
 #include "report/numbers/roles.h"
 
 #include <cmath>
+#include <cstring>
 
+#include "core/safetensors.h"
 #include "fixture.h"
 #include "report/numbers/role_agreement.h"
 #include "report/page/figures.h"
 #include "report/page/report.h"
+#include "report/tables/matrices_file.h"
 #include "support/catch.h"
 
 using namespace headprune;
@@ -80,6 +83,56 @@ TEST_CASE("a difference of shares may be below 0, in its interval and in the jou
   CHECK((*estimate.ci95)[1] == Approx(-0.01 + 1.96 * 0.01).margin(1e-4));
   CHECK(estimate.interval == "normal");
   CHECK(ShareFact::from_json(read.share(1).to_json()) == read.share(1));
+}
+
+TEST_CASE("a matrix of heads is drawn in the order of its tree, and written whole", "[report][roles]") {
+  Record record = one_seed();
+  add_analysis(record, 1);
+  const double no = std::nan("");
+  RecordedAnalysis& analysis = record.analyses.begin()->second;
+  analysis.matrices = {
+      {.name = "cka", .similarity = true, .cut = 0.5, .rows = {{1}, {0.2, 1}, {0.9, 0.1, 1}, {no, no, no, 1}}}};
+  CHECK(analysis.matrices[0].values()[2] == 0.9);
+  CHECK(std::isnan(analysis.matrices[0].values()[7]));
+  CHECK(analysis.matrices[0].distances()[2] == Approx(0.1));
+  CHECK(matrix_labels(record) == std::vector<std::string>{"look"});
+  const std::string file = matrices_safetensors(record, "look");
+  const SafetensorsHeader header = parse_safetensors(file, "test");
+  REQUIRE(header.tensors.size() == 1);
+  CHECK(header.tensors[0].name == "seed1/cka");
+  CHECK(header.tensors[0].shape == std::vector<int64_t>{4, 4});
+  CHECK(header.metadata.at("headprune.heads") == "encoder.L0.H0 encoder.L0.H1 encoder.L1.H0 encoder.L1.H1");
+  double second = 0;
+  std::memcpy(&second, file.data() + header.data_start + header.tensors[0].begin + sizeof(double), sizeof(double));
+  CHECK(second == 0.2);
+  const std::vector<Figure> figures = cluster_figures(record);
+  REQUIRE(figures.size() == 2);
+  CHECK(figures[0].file == "clusters-look.svg");
+  const std::string tree = figures[0].document(), map = figures[1].document();
+  // H0 and L1.H0 are near, so they stand together; the head that cannot be compared has no branch.
+  CHECK(tree.find("encoder.L0.H1") < tree.find("encoder.L0.H0"));
+  CHECK(tree.find("encoder.L0.H0") < tree.find("encoder.L1.H0"));
+  CHECK(tree.find("encoder.L1.H0") < tree.find("encoder.L1.H1"));
+  const auto count = [](const std::string& text, const std::string& what) {
+    size_t found = 0;
+    for (size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) ++found;
+    return found;
+  };
+  CHECK(count(tree, "<polyline") == 2);
+  CHECK(count(map, "v1h-1z") == 3);  // three pairs that can be compared
+}
+
+TEST_CASE("rows of a matrix follow each other, up to all heads", "[report][roles]") {
+  std::vector<HeadMatrix> matrices;
+  const MatrixRow first{.seed = 1, .analysis = "look", .matrix = "js", .cut = 0.7, .values = {0}};
+  const MatrixRow read = MatrixRow::from_json(first.to_json());
+  CHECK((read.matrix == "js" && read.cut == 0.7 && !read.similarity && read.values == first.values));
+  add_row(matrices, first);
+  CHECK_THROWS_WITH(add_row(matrices, first), ContainsSubstring("row 2 of matrix js of an analysis has 1 numbers"));
+  CHECK_THROWS_WITH(require_whole(matrices, 2), ContainsSubstring("is of 1 heads, and the analysis of 2"));
+  add_row(matrices, {.seed = 1, .analysis = "look", .matrix = "js", .values = {0.5, 0}});
+  CHECK_NOTHROW(require_whole(matrices, 2));
+  CHECK(matrices[0].values() == std::vector<double>{0, 0.5, 0.5, 0});
 }
 
 TEST_CASE("an analysis that is not complete is shown nowhere", "[report][roles]") {

@@ -45,6 +45,13 @@ std::vector<const RecordedAnalysis*> shown_analyses(const Record& record) {
   return shown;
 }
 
+std::vector<std::string> head_names(const RecordedAnalysis& analysis) {
+  std::vector<std::string> names;
+  for (const auto& [id, block] : analysis.blocks)
+    for (const int64_t head : block.heads) names.push_back(to_string(HeadId{id, head}));
+  return names;
+}
+
 std::vector<RoleRow> role_rows(const Record& record) {
   std::vector<RoleRow> rows;
   for (const RecordedAnalysis* analysis : shown_analyses(record))

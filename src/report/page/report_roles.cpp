@@ -162,6 +162,8 @@ std::vector<DocBlock> role_section(const ReportInput& input) {
   }
   if (std::vector<Figure> figures = role_figures(record); !figures.empty())
     blocks.push_back(figures_block(std::move(figures)));
+  if (std::vector<Figure> figures = cluster_figures(record); !figures.empty())
+    blocks.push_back(fold_block("Heads that are near each other", {figures_block(std::move(figures))}));
   blocks.push_back(fold_block("Where every head looks", {figures_block(analysis_figures(record))}));
   return blocks;
 }
