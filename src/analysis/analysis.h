@@ -99,6 +99,8 @@ class Analysis {
   virtual ~Analysis() = default;
   /// Files it reads, for the run's record and hash.
   virtual std::vector<InputFile> inputs() const { return {}; }
+  /// The roles that it may give, for what goes by them.
+  virtual std::vector<std::string> roles() const { return {}; }
   /// Throws Error(usage) where it cannot look at such a model (an outline, without values), or at these data.
   virtual void check(const TransformerModel& /*model*/, const Dataset& /*dataset*/) const {}
   virtual std::unique_ptr<Pass> start(const AnalysisInput& input) const = 0;

@@ -28,6 +28,7 @@ class Induction final : public Analysis {
     }
   };
   explicit Induction(Options options) : options_(options) {}
+  std::vector<std::string> roles() const override { return {"induction", "previous_token", "duplicate_token"}; }
 
   void check(const TransformerModel& model, const Dataset& dataset) const override {
     if (model.sizes().architecture != Architecture::decoder)

@@ -22,6 +22,7 @@ class Rare final : public Analysis {
     }
   };
   explicit Rare(Options options) : options_(options) {}
+  std::vector<std::string> roles() const override { return {"rare"}; }
 
   std::unique_ptr<Pass> start(const AnalysisInput& input) const override {
     const RoleRule rule{.column = "largest_on_rarest", .role = "rare", .detail = "", .threshold = options_.threshold};

@@ -111,6 +111,7 @@ class Semantic final : public Analysis {
     }
   };
   explicit Semantic(Options options) : options_(std::move(options)) {}
+  std::vector<std::string> roles() const override { return {"semantic"}; }
 
   std::vector<InputFile> inputs() const override {
     return !options_.conllu ? std::vector<InputFile>() : std::vector<InputFile>{{"analysis.conllu", *options_.conllu}};

@@ -25,6 +25,7 @@ class Special final : public Analysis {
     }
   };
   explicit Special(Options options) : options_(options) {}
+  std::vector<std::string> roles() const override { return {"special"}; }
 
   std::unique_ptr<Pass> start(const AnalysisInput& input) const override {
     std::vector<std::string> names;

@@ -41,6 +41,7 @@ class Syntactic final : public Analysis {
     }
   };
   explicit Syntactic(Options options) : options_(std::move(options)) {}
+  std::vector<std::string> roles() const override { return {"syntactic"}; }
   void check(const TransformerModel& model, const Dataset& dataset) const override {
     read_treebank(options_.conllu, *dataset.tokenizer, model, torch::kCPU);
   }

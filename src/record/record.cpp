@@ -90,7 +90,7 @@ void apply_analysis_done(Record& record, const Json& line) {
 
 void apply_point_done(Record& record, const Json& line) {
   PointResult result = PointResult::from_json(line);
-  for (const HeadId& head : result.removed.heads()) require_heads(record, head.block, {head.head});
+  for (const HeadId& head : result.removed.with(result.fixed).heads()) require_heads(record, head.block, {head.head});
   record.failed.erase(result.point);
   record.skipped.erase(result.point);
   record.points_again.erase(result.point);
@@ -245,7 +245,7 @@ void name_kept_heads(Record& record) {
     for (const BlockHeads& block : record.facts->blocks) {
       if (block.id != about) continue;
       for (const int64_t head : block.heads) {
-        if (point.removed.contains({about, head})) continue;
+        if (point.removed.contains({about, head}) || point.fixed.contains({about, head})) continue;
         if (spec.heads_removed == point.heads_total - 1)
           point.kept_head = head;
         else

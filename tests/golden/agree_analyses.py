@@ -10,7 +10,7 @@ that was analysed (RUN/model, or the folder that was loaded). All default option
 a time. Prints the largest difference of each column and exits 1 when one is above 1e-5 (a share of queries, in which one
 row of a close tie counts 1/n: above 1.5/n).
 
-Needs torch, transformers 4.57 and numpy.
+Needs torch, transformers 4.57, numpy, scipy and safetensors.
 """
 import argparse
 import csv
@@ -20,6 +20,9 @@ from pathlib import Path
 
 import numpy
 import torch
+from safetensors.numpy import load_file
+from scipy.cluster.hierarchy import fcluster, linkage
+from scipy.spatial.distance import squareform
 from transformers import AutoConfig, AutoModel, AutoModelForCausalLM, AutoTokenizer
 
 MASK = (1 << 64) - 1
@@ -220,7 +223,7 @@ def compare_encoder(arguments):
             rare.add(name, largest_on(weights, numpy.tile(hit, (length, 1))), counted)
         add_semantic(semantic, weights, [None if id in special else id if id in content else -1 for id in ids])
     good = True
-    if (arguments.run / "analysis" / "redundancy-pairs.csv").exists():
+    if (arguments.run / "analysis" / "redundancy.safetensors").exists():
         good = compare_redundancy(arguments, tokenizer, model)
     found = {"positional": positional, "special": special_columns, "rare": rare, "semantic": semantic}
     there = {name: columns for name, columns in found.items() if (arguments.run / "analysis" / f"{name}.csv").exists()}
@@ -228,7 +231,7 @@ def compare_encoder(arguments):
 
 
 def compare_redundancy(arguments, tokenizer, model, texts=32, most=64):
-    """js and cosine of the pairs in the run's table; cka is averaged over batches, which are headprune's own."""
+    """js and cosine of every two heads, and clusters; cka is averaged over batches, which are headprune's own."""
     config, heads = model.config, model.config.num_attention_heads
     width = config.hidden_size // heads
     outputs = [[] for _ in range(config.num_hidden_layers)]
@@ -236,34 +239,42 @@ def compare_redundancy(arguments, tokenizer, model, texts=32, most=64):
         layer.attention.output.dense.register_forward_pre_hook(lambda _, inputs, at=outputs[i]: at.append(inputs[0][0].detach()))
         for i, layer in enumerate(model.encoder.layer)
     ]
-    rows, js, cosine, counted, positions = None, 0, 0, 0, 0
-    with open(arguments.run / "analysis" / "redundancy-pairs.csv", newline="") as file:
-        rows = list(csv.DictReader(file))
-    name = lambda text: tuple(int(part[1:]) for part in text.split(".")[1:])
-    first, second = zip(*[(name(row["head"]), name(row["other"])) for row in rows])
+    entropy = lambda p: -(p * numpy.log(p, where=p > 0, out=numpy.zeros_like(p))).sum(-1)
+    count = config.num_hidden_layers * heads
+    js, cosine, positions = numpy.zeros((count, count)), numpy.zeros((count, count)), 0
     for text in sentences(arguments.report)[:texts]:
         ids = tokenizer(text, truncation=True, max_length=arguments.max_length)["input_ids"][:most]
-        weights = attentions(model, ids)
-        entropy = lambda p: -(p * numpy.log(p, where=p > 0, out=numpy.zeros_like(p))).sum(-1)
-        p = numpy.stack([weights[a] for a in first])
-        q = numpy.stack([weights[b] for b in second])
-        js = js + (entropy((p + q) / 2) - (entropy(p) + entropy(q)) / 2).sum(-1)
-        contexts = [at.pop() for at in outputs]
-        written = {}
-        for layer, context in enumerate(contexts):
+        p = attentions(model, ids).reshape(count, len(ids), len(ids))
+        own = entropy(p).sum(-1)
+        for i in range(count):
+            js[i] += entropy((p[i] + p) / 2).sum(-1) - (own[i] + own) / 2
+        written = []
+        for layer, context in enumerate(at.pop() for at in outputs):
             matrix = model.encoder.layer[layer].attention.output.dense.weight.detach()
             for head in range(heads):
                 part = slice(head * width, (head + 1) * width)
                 out = (context[:, part] @ matrix[:, part].T).numpy()
-                written[layer, head] = out / numpy.linalg.norm(out, axis=1, keepdims=True)
-        cosine = cosine + numpy.array([(written[a] * written[b]).sum() for a, b in zip(first, second)])
-        counted, positions = counted + len(ids), positions + len(ids)
+                written.append((out / numpy.linalg.norm(out, axis=1, keepdims=True)).ravel())
+        written = numpy.stack(written)
+        cosine += written @ written.T
+        positions += len(ids)
     for hook in hooks:
         hook.remove()
-    worst_js = max(abs(js[i] / counted - float(row["js"])) for i, row in enumerate(rows))
-    worst_cosine = max(abs(cosine[i] / positions - float(row["cosine"])) for i, row in enumerate(rows))
-    print(f"redundancy: {len(rows)} pairs, largest difference of js {worst_js:.1e}, of cosine {worst_cosine:.1e}")
-    return worst_js <= 1e-5 and worst_cosine <= 1e-5
+    ours = load_file(arguments.run / "analysis" / "redundancy.safetensors")
+    seed = next(iter(ours)).split("/")[0]
+    worst_js = abs(ours[f"{seed}/js"] - js / positions).max()
+    worst_cosine = abs(ours[f"{seed}/cosine"] - cosine / positions).max()
+    name = lambda index: f"encoder.L{index // heads}.H{index % heads}"
+    distances = ours[f"{seed}/js"]
+    merges = linkage(squareform(distances, checks=False), method="average")
+    theirs = {}
+    for index, cluster in enumerate(fcluster(merges, 0.7 * merges[-1, 2], criterion="distance")):
+        theirs.setdefault(cluster, set()).add(name(index))
+    with open(arguments.run / "analysis" / "redundancy-clusters.csv", newline="") as file:
+        clusters = [set(row["members"].split()) for row in csv.DictReader(file)]
+    same = sorted(map(sorted, clusters)) == sorted(map(sorted, theirs.values()))
+    print(f"redundancy: {count} heads, largest difference of js {worst_js:.1e}, of cosine {worst_cosine:.1e}, {len(clusters)} clusters" + ("" if same else " DIFFERENT from scipy's"))
+    return worst_js <= 1e-5 and worst_cosine <= 1e-5 and same
 
 
 def read_conllu(path):

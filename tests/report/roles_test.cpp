@@ -166,6 +166,16 @@ TEST_CASE("a sweep keeps so many heads of a role, beside what chance keeps", "[r
                                  static_cast<double>(point.heads_total)));
   }
   CHECK_FALSE(role_survival(record).empty());
+  // One that may not go is kept for certain.
+  for (auto& [id, point] : record.points)
+    if (!point.spec.sweep.empty()) point.fixed = HeadSet({{{Kind::encoder, 0}, 0}}), point.heads_total = 3;
+  for (const RoleSurvival& row : role_survival(record)) {
+    if (row.point->spec.heads_removed > 3) continue;
+    CHECK(row.expected == Approx(1 + static_cast<double>(3 - row.point->spec.heads_removed) / 3));
+  }
+  for (const auto& [id, point] : record.points)
+    if (point.spec.heads_removed <= point.heads_total)
+      CHECK(PointResult::from_json(point.to_json()).fixed == point.fixed);
   // A sweep over another kind cannot touch them.
   for (auto& [id, point] : record.points)
     if (!point.spec.sweep.empty()) point.spec.kind = "decoder";

@@ -85,8 +85,9 @@ std::vector<RoleSurvival> role_survival(const Record& record) {
       const int64_t kept =
           std::count_if(heads.begin(), heads.end(), [&](const HeadId& head) { return !point->removed.contains(head); });
       const double left = 1 - static_cast<double>(point->spec.heads_removed) / static_cast<double>(point->heads_total);
-      const auto eligible = std::count_if(heads.begin(), heads.end(),
-                                          [&](const HeadId& head) { return may_go(head.block, point->spec.kind); });
+      const auto eligible = std::count_if(heads.begin(), heads.end(), [&](const HeadId& head) {
+        return may_go(head.block, point->spec.kind) && !point->fixed.contains(head);
+      });
       rows.push_back(
           {.point = point,
            .analysis = std::get<1>(key),
