@@ -34,15 +34,18 @@ struct BlockView {
   bool self_attention() const { return block.id.kind != Kind::cross; }
 };
 
+/// The place with the largest weight of each row of [..., S]; -1 where two share it.
+torch::Tensor largest_keys(const torch::Tensor& weights);
+
 /// One number a head, under a name.
 struct HeadColumn {
   std::string name;
-  PerBlock values;   // float64 [H], CPU; undefined for a block that the column says nothing of
-  PerBlock stderr_;  // float64 [H]; undefined where there is none
+  PerBlock values = {};   // float64 [H], CPU; undefined for a block that the column says nothing of
+  PerBlock stderr_ = {};  // float64 [H]; undefined where there is none
   /// What the numbers of a block are compared with, as a rule those of a head that looks at all it sees alike.
-  std::vector<std::optional<double>> baseline;
-  std::vector<int64_t> n, examples;  // queries counted in each block, and the texts that they stand in
-  bool difference = false;           // of two shares, so that it may be below 0
+  std::vector<std::optional<double>> baseline = {};
+  std::vector<int64_t> n = {}, examples = {};  // queries counted in each block, and the texts that they stand in
+  bool difference = false;                     // of two shares, so that it may be below 0
 };
 
 /// That a head does something.

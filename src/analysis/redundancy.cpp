@@ -72,7 +72,7 @@ class Redundancy final : public Analysis {
 };
 
 HeadColumn Redundancy::Collect::nearest(const std::string& name, const torch::Tensor& matrix, bool smallest) const {
-  HeadColumn column{.name = name, .values = {}, .stderr_ = {}, .baseline = {}, .n = {}, .examples = {}};
+  HeadColumn column{.name = name};
   torch::Tensor others = matrix.clone();
   others.diagonal().fill_(NAN);
   const double worst = smallest ? INFINITY : -INFINITY;

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "core/files.h"
-#include "report/numbers/role_agreement.h"
 #include "report/numbers/roles.h"
 #include "report/tables/matrices_file.h"
 #include "report/tables/method_pairs.h"
@@ -66,7 +65,7 @@ void write_views(const ReportInput& input, const fs::path& to) {
                     analysis_table_csv(record, label, table.name));
       }
     files.write(to / "roles.csv", roles_csv(record));
-    files.write(to / "role_agreement.csv", role_agreement_csv(role_agreement(record)));
+    files.write(to / "role_agreement.csv", role_agreement_csv(input.role_agreement));
     files.write(to / "role_survival.csv", role_survival_csv(record));
   }
   files.write(to / "scores.safetensors", scores_safetensors(record));

@@ -251,7 +251,7 @@ TEST_CASE("in the picture each head stands under the rarest of its roles", "[rep
 TEST_CASE("the report has the section, and says what a role is not", "[report][roles]") {
   Record record = one_seed();
   add_analysis(record, 1);
-  const ReportInput input{record, {}, {}, "", {}};
+  const ReportInput input{record, {}, {}, "", {}, role_agreement(record)};
   const std::string text = document_text(report_document(input), 100);
   for (const char* part : {"What heads do", "A head has a role where", "H0 (far, 0.900)", "Which roles survive",
                            "2 of 2 (2.0)", "looker (weight)"})
