@@ -17,6 +17,12 @@ const torch::Tensor& BlockView::key_present() const {
   return block.id.kind == Kind::decoder && batch.decoder_tokens.defined() ? batch.decoder_present : batch.present;
 }
 
+torch::Tensor largest_keys(const torch::Tensor& weights) {
+  const auto [value, key] = weights.max(-1, /*keepdim=*/true);  // [..., 1]
+  const torch::Tensor shared = weights.eq(value).sum(-1) > 1;   // [...]
+  return key.squeeze(-1).masked_fill(shared, -1);               // [...]
+}
+
 namespace {
 
 /// An analysis at work, with the place of its result.
@@ -24,13 +30,6 @@ struct Running {
   size_t place = 0;
   std::unique_ptr<Analysis::Pass> pass;
 };
-
-/// The key with the largest weight of each row, [B, H, T]; -1 where two share it.
-torch::Tensor largest_keys(const torch::Tensor& weights) {
-  const auto [value, key] = weights.max(-1, /*keepdim=*/true);  // [B, H, T, 1]
-  const torch::Tensor shared = weights.eq(value).sum(-1) > 1;   // [B, H, T]
-  return key.squeeze(-1).masked_fill(shared, -1);               // [B, H, T]
-}
 
 /// Every block of one batch, shown to one part of each pass.
 std::vector<std::shared_ptr<Analysis::Part>> look_at(const Batch& batch, const std::vector<Running>& all,

@@ -34,14 +34,18 @@ struct BlockView {
   bool self_attention() const { return block.id.kind != Kind::cross; }
 };
 
+/// The place with the largest weight of each row of [..., S]; -1 where two share it.
+torch::Tensor largest_keys(const torch::Tensor& weights);
+
 /// One number a head, under a name.
 struct HeadColumn {
   std::string name;
-  PerBlock values;   // float64 [H], CPU; undefined for a block that the column says nothing of
-  PerBlock stderr_;  // float64 [H]; undefined where there is none
+  PerBlock values = {};   // float64 [H], CPU; undefined for a block that the column says nothing of
+  PerBlock stderr_ = {};  // float64 [H]; undefined where there is none
   /// What the numbers of a block are compared with, as a rule those of a head that looks at all it sees alike.
-  std::vector<std::optional<double>> baseline;
-  std::vector<int64_t> n, examples;  // queries counted in each block, and the texts that they stand in
+  std::vector<std::optional<double>> baseline = {};
+  std::vector<int64_t> n = {}, examples = {};  // queries counted in each block, and the texts that they stand in
+  bool difference = false;                     // of two shares, so that it may be below 0
 };
 
 /// That a head does something.
@@ -59,6 +63,7 @@ struct AnalysisResult {
   std::vector<HeadRole> roles;
   std::vector<RoleStrength> strengths;  // which column says how much of a role a head has
   std::vector<AnalysisTable> tables;    // what is no number of one head
+  std::vector<HeadMatrix> matrices;     // numbers of two heads
   std::vector<std::string> notes;       // what a reader of the numbers has to know
   int64_t examples = 0, forward = 0;    // texts, and batches
   double dur_s = 0;                     // of the pass that it shared
@@ -97,6 +102,8 @@ class Analysis {
   virtual ~Analysis() = default;
   /// Files it reads, for the run's record and hash.
   virtual std::vector<InputFile> inputs() const { return {}; }
+  /// The roles that it may give, for what goes by them.
+  virtual std::vector<std::string> roles() const { return {}; }
   /// Throws Error(usage) where it cannot look at such a model (an outline, without values), or at these data.
   virtual void check(const TransformerModel& /*model*/, const Dataset& /*dataset*/) const {}
   virtual std::unique_ptr<Pass> start(const AnalysisInput& input) const = 0;

@@ -28,6 +28,7 @@ class Induction final : public Analysis {
     }
   };
   explicit Induction(Options options) : options_(options) {}
+  std::vector<std::string> roles() const override { return {"induction", "previous_token", "duplicate_token"}; }
 
   void check(const TransformerModel& model, const Dataset& dataset) const override {
     if (model.sizes().architecture != Architecture::decoder)
@@ -106,7 +107,7 @@ class Induction final : public Analysis {
     const torch::Tensor embedding = vectors("embeddings.tokens");  // [vocabulary, C]
     const torch::Tensor unembedding = parameters.contains("head.weight") ? vectors("head.weight") : embedding;
     const torch::Tensor both = unembedding.t().matmul(embedding);  // [C, C]
-    HeadColumn column{.name = "copying", .values = {}, .stderr_ = {}, .baseline = {}, .n = {}, .examples = {}};
+    HeadColumn column{.name = "copying"};
     const Blocks blocks = model.blocks();
     for (size_t b = 0; b < blocks.size(); ++b) {
       Attention& attention = model.attention(b);

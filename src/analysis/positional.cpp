@@ -25,6 +25,7 @@ class Positional final : public Analysis {
     }
   };
   explicit Positional(Options options) : options_(std::move(options)) {}
+  std::vector<std::string> roles() const override { return {"positional", "sink"}; }
   std::unique_ptr<Pass> start(const AnalysisInput& input) const override {
     std::vector<std::string> names = {"weight_first", "weight_self", "largest_self"};
     std::vector<RoleRule> positional = {

@@ -22,6 +22,7 @@ class Rare final : public Analysis {
     }
   };
   explicit Rare(Options options) : options_(options) {}
+  std::vector<std::string> roles() const override { return {"rare"}; }
 
   std::unique_ptr<Pass> start(const AnalysisInput& input) const override {
     const RoleRule rule{.column = "largest_on_rarest", .role = "rare", .detail = "", .threshold = options_.threshold};
@@ -44,17 +45,10 @@ class Rare final : public Analysis {
   Counts counts_of(const AnalysisInput& input, TextSide side) const {
     const SideVocabulary vocabulary = side_vocabulary(*input.dataset.tokenizer, side);
     if (vocabulary.size == 0) return {};
-    Counts counts{.of_id = torch::zeros({vocabulary.size}, torch::kFloat64)};
-    double* const data = counts.of_id.mutable_data_ptr<double>();
-    for (const Example& example : input.dataset.train->examples)
-      for (const int64_t id : side == TextSide::source ? example.tokens : example.decoder_tokens)
-        if (id < vocabulary.size) ++data[id];
+    Counts counts{.of_id = train_counts(input.dataset, vocabulary, side)};
     for (const std::vector<int64_t>* special : {&vocabulary.before, &vocabulary.after})
-      for (const int64_t id : *special) data[id] = INFINITY;
-    const torch::Tensor ordinary = counts.of_id.index({counts.of_id.isfinite()});  // [ordinary]
-    counts.frequent = options_.frequent == 0 || ordinary.size(0) <= options_.frequent
-                          ? INFINITY
-                          : std::get<0>(ordinary.sort(0, /*descending=*/true))[options_.frequent - 1].item<double>();
+      for (const int64_t id : *special) counts.of_id[id] = INFINITY;
+    counts.frequent = count_at_rank(counts.of_id.index({counts.of_id.isfinite()}), options_.frequent);
     return counts;
   }
 

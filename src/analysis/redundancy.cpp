@@ -6,126 +6,35 @@
 #include <cmath>
 
 #include "analysis/analysis.h"
-#include "model/attention.h"
+#include "core/text.h"
+#include "score/head_pairs.h"
 
 namespace headprune {
 namespace {
 
-constexpr int64_t kLeastRows = 4;  // of the debiased HSIC
-
-/// Sums over batches, [N, N] float64; the upper half is filled.
-struct PairSums {
-  explicit PairSums(int64_t heads)
-      : js(torch::zeros({heads, heads}, torch::kFloat64)),
-        rows(torch::zeros_like(js)),
-        hsic(torch::zeros_like(js)),
-        cosine(torch::zeros_like(js)),
-        outputs(torch::zeros_like(js)) {}
-  void operator+=(const PairSums& other) {
-    js += other.js, rows += other.rows, hsic += other.hsic, cosine += other.cosine, outputs += other.outputs;
-  }
-  torch::Tensor js, rows;         // divergence, and the queries that it is summed over
-  torch::Tensor hsic;             // debiased, n (n - 3) times
-  torch::Tensor cosine, outputs;  // cosine, and the positions that it is summed over
-};
-
-/// What is kept of a block until the pass is over.
-struct Seen {
-  int64_t first = 0;  // place of its first head among all
-  Kind kind = Kind::encoder;
-  torch::Tensor weights, entropy;  // [B, H, T, S] and [B, H, T]
-  torch::Tensor visible, counted;  // [B, 1, T, S] and [B, 1, T]
-  torch::Tensor directions, gram;  // [H, n, C], rows of length 1; [H, n n], without its diagonal
-  torch::Tensor gram_sums;         // [H, n]
-};
-
-torch::Tensor entropy_of(const torch::Tensor& weights) { return at::special_entr(weights).sum(-1); }
-
 class RedundancyPart final : public Analysis::Part {
  public:
-  using OutputWeights = std::vector<torch::Tensor>;  // [H, C, Dv] a block
-  RedundancyPart(const std::vector<int64_t>& first, const OutputWeights& output, int64_t heads)
-      : first_(first), output_(output), sums(heads) {}
-
+  explicit RedundancyPart(const PairPlaces& places) : look(places) {}
   void see(const BlockView& view) override {
-    Seen now = look(view);
-    for (const Seen& before : seen_) compare(before, now);
-    compare(now, now);
-    seen_.push_back(std::move(now));
+    look.see(view.index, {.context = view.context, .weights = view.weights}, view.visible);
   }
-
- private:
-  Seen look(const BlockView& view) const {
-    Seen now;
-    now.first = first_[view.index];
-    now.kind = view.block.id.kind;
-    now.weights = view.weights;
-    now.entropy = entropy_of(view.weights);  // [B, H, T]
-    now.visible = view.visible;
-    now.counted = view.choosing();
-    const torch::Tensor present = view.visible.any(-1).squeeze(1);                 // [B, T]
-    const torch::Tensor contexts = view.context.transpose(1, 2).index({present});  // [n, H, Dv]
-    const torch::Tensor outputs =
-        torch::einsum("nhv,hcv->hnc", {contexts, output_[view.index]}).to(torch::kFloat64);  // [H, n, C]
-    now.directions = outputs / outputs.norm(2, -1, true).clamp_min(1e-30);                   // [H, n, C]
-    // A shift changes nothing of the debiased HSIC but its rounding, which can be all of it where outputs hardly vary.
-    const torch::Tensor centred = outputs - outputs.mean(1, true);  // [H, n, C]
-    torch::Tensor gram = centred.matmul(centred.transpose(1, 2));   // [H, n, n]
-    gram.diagonal(0, 1, 2).zero_();
-    now.gram_sums = gram.sum(-1);  // [H, n]
-    now.gram = gram.flatten(1);    // [H, n n]
-    return now;
-  }
-
-  void compare(const Seen& a, const Seen& b) {
-    const int64_t rows = a.weights.size(1), columns = b.weights.size(1), n = a.gram_sums.size(1);
-    const auto place = [&](torch::Tensor& matrix) {
-      return matrix.narrow(0, a.first, rows).narrow(1, b.first, columns);  // [H, H']
-    };
-    if (a.kind == b.kind && a.visible.equal(b.visible)) {
-      const double counted = a.counted.sum().item<double>();
-      for (int64_t h = 0; h < rows; ++h) {
-        const torch::Tensor middle = (a.weights.narrow(1, h, 1) + b.weights) / 2;                   // [B, H', T, S]
-        const torch::Tensor js = entropy_of(middle) - (a.entropy.narrow(1, h, 1) + b.entropy) / 2;  // [B, H', T]
-        place(sums.js)[h] += (js.to(torch::kFloat64) * a.counted).sum({0, 2}).clamp_min(0).cpu();   // [H']
-      }
-      place(sums.rows) += counted;
-    }
-    // Outputs of the encoder and of the decoder are of other positions.
-    if (a.directions.size(1) != b.directions.size(1) || (a.kind == Kind::encoder) != (b.kind == Kind::encoder)) return;
-    place(sums.cosine) += a.directions.flatten(1).matmul(b.directions.flatten(1).t()).cpu();  // [H, H']
-    place(sums.outputs) += static_cast<double>(n);
-    if (n < kLeastRows) return;
-    const auto size = static_cast<double>(n);
-    const torch::Tensor traces = a.gram.matmul(b.gram.t());                               // [H, H']
-    const torch::Tensor totals = a.gram_sums.sum(-1).unsqueeze(1) * b.gram_sums.sum(-1);  // [H, H']
-    const torch::Tensor crossed = a.gram_sums.matmul(b.gram_sums.t());                    // [H, H']
-    place(sums.hsic) += (traces + totals / ((size - 1) * (size - 2)) - 2 / (size - 2) * crossed).cpu();
-  }
-
-  const std::vector<int64_t>& first_;
-  const OutputWeights& output_;
-  std::vector<Seen> seen_;
-
- public:
-  PairSums sums;
+  PairLook look;
 };
-
-/// Both halves of a symmetric matrix from its upper one; the diagonal stays.
-torch::Tensor mirrored(const torch::Tensor& upper) { return upper.triu() + upper.triu(1).t(); }
 
 class Redundancy final : public Analysis {
  public:
-  struct Options {
-    int64_t texts = 32;
-    int64_t max_tokens = 64;
+  struct Options : HeadPairOptions {
     int64_t pairs = 50;
+    double cut = 0.7;
 
     template <class V>
     void fields(V& v) {
-      v("texts", texts, "how many texts, the first of the split", at_least(1));
-      v("max_tokens", max_tokens, "tokens of a text that are looked at, from its beginning", at_least(4));
-      v("pairs", pairs, "how many pairs the table shows, the closest first", at_least(1));
+      HeadPairOptions::fields(v);
+      v("pairs", pairs, "how many pairs the table shows, the closest first; all are in the matrix", between(1, 300));
+      v("cut", cut,
+        "heads are one cluster where average linkage joins them at no more than this share of the largest distance at "
+        "which it joins any (0.7: where scipy's dendrograms begin to colour)",
+        between(0, 1));
     }
   };
   explicit Redundancy(Options options) : options_(options) {}
@@ -137,54 +46,24 @@ class Redundancy final : public Analysis {
   class Collect final : public Pass {
    public:
     Collect(const Options& options, const AnalysisInput& input)
-        : options_(options), blocks_(input.model.blocks()), sums_(std::ssize(all_heads(blocks_))) {
-      int64_t heads = 0;
-      for (size_t b = 0; b < blocks_.size(); ++b) {
-        first_.push_back(heads);
-        heads += blocks_[b].count();
-        Attention& attention = input.model.attention(b);
-        const torch::Tensor weight = attention.output().weight.detach();
-        output_.push_back(
-            weight.view({weight.size(0), blocks_[b].count(), attention.value_width()}).transpose(0, 1));  // [H, C, Dv]
-      }
-      Split cut;
-      for (const Example& example : input.split.examples) {
-        if (std::ssize(cut.examples) == options.texts) break;
-        cut.examples.push_back(shortened(example, options.max_tokens));
-      }
-      batches_ = make_batches(cut, {.tokens = 256}, input.model.parameters().front().device(), ChoiceUse::right);
-    }
+        : options_(options),
+          places_(input.model),
+          batches_(pair_batches(input.split.examples, options, input.model.parameters().front().device())),
+          sums_(places_.heads) {}
     const std::vector<Batch>* own_batches() const override { return &batches_; }
-    std::unique_ptr<Part> look(const Batch&) const override {
-      return std::make_unique<RedundancyPart>(first_, output_, sums_.js.size(0));
-    }
-    void add(const Part& part) override { sums_ += dynamic_cast<const RedundancyPart&>(part).sums; }
+    std::unique_ptr<Part> look(const Batch&) const override { return std::make_unique<RedundancyPart>(places_); }
+    void add(const Part& part) override { sums_ += dynamic_cast<const RedundancyPart&>(part).look.sums; }
     AnalysisResult finish() override;
 
    private:
-    /// What a model reads of it; what is to be predicted does not matter here.
-    static Example shortened(const Example& example, int64_t most) {
-      Example one;
-      const auto cut = [most](std::vector<int64_t> ids) {
-        if (std::ssize(ids) > most) ids.resize(static_cast<size_t>(most));
-        return ids;
-      };
-      one.tokens = cut(example.tokens);
-      one.token_types = cut(example.token_types);
-      one.decoder_tokens = cut(example.decoder_tokens);
-      one.targets =
-          std::vector<int64_t>(one.decoder_tokens.empty() ? one.tokens.size() : one.decoder_tokens.size(), kNoTarget);
-      for (const int64_t at : example.special)
-        if (at < most) one.special.push_back(at);
-      return one;
-    }
     /// The smallest (or largest) value of a row beside its own, by block.
     HeadColumn nearest(const std::string& name, const torch::Tensor& matrix, bool smallest) const;
+    AnalysisTable pairs_table(const PairMatrices& matrices, int64_t& incomparable) const;
+    AnalysisTable clusters_table(const Distances& distances) const;
+    HeadMatrix recorded(const torch::Tensor& matrix, HeadMeasure measure) const;
 
     const Options& options_;
-    Blocks blocks_;
-    std::vector<int64_t> first_;
-    RedundancyPart::OutputWeights output_;
+    PairPlaces places_;
     std::vector<Batch> batches_;
     PairSums sums_;
   };
@@ -193,15 +72,15 @@ class Redundancy final : public Analysis {
 };
 
 HeadColumn Redundancy::Collect::nearest(const std::string& name, const torch::Tensor& matrix, bool smallest) const {
-  HeadColumn column{.name = name, .values = {}, .stderr_ = {}, .baseline = {}, .n = {}, .examples = {}};
+  HeadColumn column{.name = name};
   torch::Tensor others = matrix.clone();
   others.diagonal().fill_(NAN);
   const double worst = smallest ? INFINITY : -INFINITY;
   others = torch::where(others.isnan(), torch::full_like(others, worst), others);
   const torch::Tensor found = smallest ? others.amin(1) : others.amax(1);  // [N]
-  for (size_t b = 0; b < blocks_.size(); ++b) {
-    const torch::Tensor of_block = found.narrow(0, first_[b], blocks_[b].count()).clone();  // [H]
-    const bool known = blocks_[b].count() > 0 && of_block.isfinite().all().item<bool>();
+  for (size_t b = 0; b < places_.blocks.size(); ++b) {
+    const torch::Tensor of_block = found.narrow(0, places_.first[b], places_.blocks[b].count()).clone();  // [H]
+    const bool known = places_.blocks[b].count() > 0 && of_block.isfinite().all().item<bool>();
     column.values.push_back(known ? of_block : torch::Tensor());
     column.stderr_.emplace_back();
     column.baseline.emplace_back();
@@ -211,21 +90,13 @@ HeadColumn Redundancy::Collect::nearest(const std::string& name, const torch::Te
   return column;
 }
 
-AnalysisResult Redundancy::Collect::finish() {
-  AnalysisResult result;
-  const torch::Tensor js = mirrored(sums_.js / sums_.rows), cosine = mirrored(sums_.cosine / sums_.outputs);
-  const torch::Tensor own = sums_.hsic.diagonal().clamp_min(0).sqrt();  // [N]
-  torch::Tensor cka = mirrored(sums_.hsic / (own.unsqueeze(1) * own));
-  cka = torch::where(sums_.outputs.triu() + sums_.outputs.triu(1).t() > 0, cka, torch::full_like(cka, NAN));
-  result.columns = {nearest("js_nearest", js, true), nearest("cka_nearest", cka, false),
-                    nearest("cosine_nearest", cosine, false)};
-
-  const std::vector<HeadId> heads = all_heads(blocks_);
+AnalysisTable Redundancy::Collect::pairs_table(const PairMatrices& matrices, int64_t& incomparable) const {
+  const std::vector<HeadId> heads = all_heads(places_.blocks);
+  const torch::Tensor apart = matrices.distance(options_.measure);
   std::vector<std::pair<double, std::pair<int64_t, int64_t>>> pairs;
-  int64_t incomparable = 0;
   for (int64_t a = 0; a < std::ssize(heads); ++a)
     for (int64_t b = a + 1; b < std::ssize(heads); ++b) {
-      const double distance = js[a][b].item<double>();
+      const double distance = apart[a][b].item<double>();
       if (std::isfinite(distance))
         pairs.push_back({distance, {a, b}});
       else
@@ -240,21 +111,72 @@ AnalysisResult Redundancy::Collect::finish() {
   };
   for (const auto& [distance, pair] : pairs) {
     const auto& [a, b] = pair;
-    table.rows.push_back({to_string(heads[static_cast<size_t>(a)]), to_string(heads[static_cast<size_t>(b)]), distance,
-                          cell(cka, a, b), cell(cosine, a, b)});
+    table.rows.push_back({to_string(heads[static_cast<size_t>(a)]), to_string(heads[static_cast<size_t>(b)]),
+                          cell(matrices.js, a, b), cell(matrices.cka, a, b), cell(matrices.cosine, a, b)});
   }
-  result.tables.push_back(std::move(table));
+  return table;
+}
+
+AnalysisTable Redundancy::Collect::clusters_table(const Distances& distances) const {
+  const std::vector<HeadId> heads = all_heads(places_.blocks);
+  AnalysisTable table{.name = "clusters", .header = {"cluster", "members", "heads", "mean_distance"}, .rows = {}};
+  for (const LinkageTree& tree : average_linkage(distances)) {
+    const double most = tree.merges.empty() ? 0 : tree.merges.back().distance;
+    for (const std::vector<int64_t>& members : tree.clusters(options_.cut * most)) {
+      std::vector<std::string> names;
+      double sum = 0, count = 0;
+      for (const int64_t a : members) {
+        names.push_back(to_string(heads[static_cast<size_t>(a)]));
+        for (const int64_t b : members)
+          if (a < b) sum += distances.at(a, b), ++count;
+      }
+      table.rows.push_back({fmt::format("{}", table.rows.size() + 1), join(names, " "), std::ssize(members),
+                            count > 0 ? Json(sum / count) : Json()});
+    }
+  }
+  return table;
+}
+
+HeadMatrix Redundancy::Collect::recorded(const torch::Tensor& matrix, HeadMeasure measure) const {
+  HeadMatrix recorded{.name = enum_name(measure),
+                      .similarity = measure != HeadMeasure::js,
+                      .cut = measure == options_.measure ? std::optional(options_.cut) : std::nullopt,
+                      .rows = {}};
+  const Distances all = distances_of(matrix);
+  for (int64_t a = 0; a < all.count; ++a) {
+    recorded.rows.emplace_back();
+    for (int64_t b = 0; b <= a; ++b) recorded.rows.back().push_back(all.at(a, b));
+  }
+  return recorded;
+}
+
+AnalysisResult Redundancy::Collect::finish() {
+  AnalysisResult result;
+  const PairMatrices matrices = sums_.matrices();
+  result.columns = {nearest("js_nearest", matrices.js, true), nearest("cka_nearest", matrices.cka, false),
+                    nearest("cosine_nearest", matrices.cosine, false)};
+  result.matrices = {recorded(matrices.js, HeadMeasure::js), recorded(matrices.cka, HeadMeasure::cka),
+                     recorded(matrices.cosine, HeadMeasure::cosine)};
+  int64_t incomparable = 0;
+  result.tables.push_back(pairs_table(matrices, incomparable));
+  result.tables.push_back(clusters_table(distances_of(matrices.distance(options_.measure))));
   result.notes.push_back(
       fmt::format("the first {} tokens of each text; js is between 0 (the same attention) and {:.3f}",
                   options_.max_tokens, std::log(2.0)));
+  const std::string distance =
+      options_.measure == HeadMeasure::js ? "js" : fmt::format("1 - {}", enum_name(options_.measure));
+  result.notes.push_back(fmt::format("clusters: average linkage on {}, joined at no more than {} of the largest merge",
+                                     distance, options_.cut));
   if (incomparable > 0)
     result.notes.push_back(
-        fmt::format("{} pairs of heads see different keys and have no distance of attention", incomparable));
+        options_.measure == HeadMeasure::js
+            ? fmt::format("{} pairs of heads see different keys and have no distance of attention", incomparable)
+            : fmt::format("{} pairs of heads cannot be compared by {}", incomparable, enum_name(options_.measure)));
   return result;
 }
 
-const Register<Analysis, Redundancy> register_redundancy{"redundancy",
-                                                         "pairs of heads that attend alike, or write alike"};
+const Register<Analysis, Redundancy> register_redundancy{
+    "redundancy", "pairs and clusters of heads that attend alike, or write alike"};
 
 }  // namespace
 }  // namespace headprune

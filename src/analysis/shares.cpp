@@ -81,7 +81,7 @@ void Shares::add(const Analysis::Part& part) {
 AnalysisResult Shares::finish() {
   AnalysisResult result;
   for (size_t c = 0; c < names_.size(); ++c) {
-    HeadColumn column{.name = names_[c], .values = {}, .stderr_ = {}, .baseline = {}, .n = {}, .examples = {}};
+    HeadColumn column{.name = names_[c]};
     for (const std::vector<Sums>& block : sums_) {
       const Sums& sums = block[c];
       const auto counted = static_cast<int64_t>(sums.values.n.defined() ? sums.values.n.item<double>() : 0.0);
@@ -98,25 +98,27 @@ AnalysisResult Shares::finish() {
   return result;
 }
 
-namespace {
-
-/// The largest of several columns, head by head.
-HeadColumn largest_of(const std::string& name, const std::vector<const HeadColumn*>& columns) {
+HeadColumn largest_of(const std::string& name, const std::vector<const HeadColumn*>& columns, Largest what) {
   HeadColumn largest = *columns.front();
   largest.name = name;
   for (size_t b = 0; b < largest.values.size(); ++b) {
+    largest.values[b].reset();
     largest.stderr_[b].reset();
     largest.baseline[b].reset();
     for (const HeadColumn* column : columns) {
       if (!column->values[b].defined()) continue;
+      const torch::Tensor one =
+          what == Largest::value ? column->values[b] : column->values[b] - column->baseline[b].value_or(0);  // [H]
       torch::Tensor& values = largest.values[b];
-      values = values.defined() ? torch::maximum(values, column->values[b]) : column->values[b];  // [H]
+      values = values.defined() ? torch::maximum(values, one) : one;  // [H]
       largest.n[b] = std::max(largest.n[b], column->n[b]);
       largest.examples[b] = std::max(largest.examples[b], column->examples[b]);
     }
   }
   return largest;
 }
+
+namespace {
 
 void add_strengths(const std::vector<RoleRule>& rules, AnalysisResult& result) {
   std::map<std::string, std::vector<std::string>> columns;  // by role
@@ -127,7 +129,7 @@ void add_strengths(const std::vector<RoleRule>& rules, AnalysisResult& result) {
     std::vector<const HeadColumn*> of_role;
     for (const HeadColumn& column : result.columns)
       if (std::find(names.begin(), names.end(), column.name) != names.end()) of_role.push_back(&column);
-    result.columns.push_back(largest_of(role, of_role));
+    result.columns.push_back(largest_of(role, of_role, Largest::value));
   }
 }
 

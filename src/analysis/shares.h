@@ -44,6 +44,10 @@ class Shares final : public Analysis::Pass {
   std::vector<std::vector<Sums>> sums_;  // by block, then column
 };
 
+enum class Largest { value, above_baseline };
+/// Head by head the largest of several columns, which have no baseline or standard error together.
+HeadColumn largest_of(const std::string& name, const std::vector<const HeadColumn*>& columns, Largest what);
+
 /// A head whose column is at least `threshold`, and more than what looking at all alike would give it by more than its
 /// standard error allows (95 %), has the role.
 struct RoleRule {

@@ -5,21 +5,9 @@
 
 #include "analysis/shares.h"
 #include "analysis/token_sets.h"
-#include "data/unicode.h"
 
 namespace headprune {
 namespace {
-
-bool is_punctuation(const std::string& text) {
-  size_t at = text.starts_with(' ') ? 1 : 0;  // of byte-level pieces
-  if (at == text.size()) return false;
-  while (at < text.size()) {
-    // Bytes that are no whole character are no punctuation; ASCII needs no decoding.
-    if (static_cast<unsigned char>(text[at]) >= 0x80) return false;
-    if (!is_bert_punctuation(take_code_point(text, at))) return false;
-  }
-  return true;
-}
 
 constexpr const char* kKinds[] = {"classifier", "separator", "punctuation", "last"};
 
@@ -37,6 +25,7 @@ class Special final : public Analysis {
     }
   };
   explicit Special(Options options) : options_(options) {}
+  std::vector<std::string> roles() const override { return {"special"}; }
 
   std::unique_ptr<Pass> start(const AnalysisInput& input) const override {
     std::vector<std::string> names;
@@ -70,7 +59,7 @@ class Special final : public Analysis {
     if (!vocabulary.before.empty()) kinds.classifier = token_set(vocabulary.size, among(vocabulary.before));
     if (!vocabulary.after.empty()) kinds.separator = token_set(vocabulary.size, among(vocabulary.after));
     const auto punctuation = [&](int64_t id) {
-      return !among(vocabulary.before)(id) && !among(vocabulary.after)(id) && is_punctuation(vocabulary.text(id));
+      return !vocabulary.is_special(id) && is_punctuation(vocabulary.text(id));
     };
     kinds.punctuation = token_set(vocabulary.size, punctuation);
     return kinds;

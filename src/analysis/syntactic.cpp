@@ -41,6 +41,7 @@ class Syntactic final : public Analysis {
     }
   };
   explicit Syntactic(Options options) : options_(std::move(options)) {}
+  std::vector<std::string> roles() const override { return {"syntactic"}; }
   void check(const TransformerModel& model, const Dataset& dataset) const override {
     read_treebank(options_.conllu, *dataset.tokenizer, model, torch::kCPU);
   }
@@ -150,23 +151,6 @@ class Syntactic::Collect final : public Analysis::Pass {
   std::vector<std::vector<HalfSums>> sums_;  // by block, then half
 };
 
-/// By how much a head's best relation is above its best offset.
-HeadColumn above_offsets(const std::vector<HeadColumn>& columns) {
-  HeadColumn most = columns.front();
-  most.name = "syntactic";
-  for (size_t b = 0; b < most.values.size(); ++b) {
-    most.values[b].reset();
-    most.baseline[b].reset();
-    for (const HeadColumn& column : columns) {
-      if (!column.values[b].defined()) continue;
-      const torch::Tensor above = column.values[b] - *column.baseline[b];                         // [H]
-      most.values[b] = most.values[b].defined() ? torch::maximum(most.values[b], above) : above;  // [H]
-    }
-    most.n[b] = most.examples[b] = 0;
-  }
-  return most;
-}
-
 std::unique_ptr<Analysis::Pass> Syntactic::start(const AnalysisInput& input) const {
   return std::make_unique<Collect>(options_, input);
 }
@@ -175,9 +159,7 @@ std::unique_ptr<Analysis::Pass> Syntactic::start(const AnalysisInput& input) con
 torch::Tensor pointed_at(torch::Tensor words) {
   words = words.clone();
   words.diagonal(0, 2, 3).fill_(0);
-  const auto [largest, at] = words.max(-1);  // [B, H, W]
-  const torch::Tensor shared = words.eq(largest.unsqueeze(-1)).sum(-1) > 1;
-  return torch::where(shared.logical_or(largest <= 0), torch::full_like(at, -1), at);  // [B, H, W]
+  return largest_keys(words).masked_fill(words.amax(-1) <= 0, -1);  // [B, H, W]
 }
 
 SyntacticPart::Seen Syntactic::Collect::see(const BlockView& view) const {
@@ -291,12 +273,7 @@ AnalysisResult Syntactic::Collect::finish() {
     return result;
   }
   for (int64_t kind = 0; kind < kinds_.count(); ++kind) {
-    HeadColumn column{.name = kinds_.relation(kind) + (kind % 2 == 0 ? "_to_head" : "_to_dependent"),
-                      .values = {},
-                      .stderr_ = {},
-                      .baseline = {},
-                      .n = {},
-                      .examples = {}};
+    HeadColumn column{.name = kinds_.relation(kind) + (kind % 2 == 0 ? "_to_head" : "_to_dependent")};
     const int64_t even = instances(kind, 0), odd = instances(kind, 1);
     for (size_t b = 0; b < blocks_.size(); ++b) {
       const bool known = !blocks_[b].heads.empty() && even > 0 && odd > 0 && blocks_[b].id.kind != Kind::cross;
@@ -329,7 +306,10 @@ AnalysisResult Syntactic::Collect::finish() {
     }
     result.columns.push_back(std::move(column));
   }
-  result.columns.push_back(above_offsets(result.columns));
+  // How much of the role a head has: by how much its best relation is above the best offset.
+  std::vector<const HeadColumn*> relations;
+  for (const HeadColumn& column : result.columns) relations.push_back(&column);
+  result.columns.push_back(largest_of("syntactic", relations, Largest::above_baseline));
   result.strengths.push_back({"syntactic", "syntactic"});
   std::optional<AnalysisResult> random;
   if (options_.control) {

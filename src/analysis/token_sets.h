@@ -22,9 +22,20 @@ struct SideVocabulary {
   int64_t size = 0;
   std::function<std::string(int64_t)> text;  // what a token stands for, without marks of pieces
   std::vector<int64_t> before, after;        // special tokens around a text, those between two among `after`
+  int64_t unknown = -1;                      // what stands for text that cannot be spelled; -1: every text can
+
+  bool is_special(int64_t id) const;
 };
 /// Of the target where the tokenizer has no such side, an empty one.
 SideVocabulary side_vocabulary(const Tokenizer& tokenizer, TextSide side);
+
+/// [size] float64: how often each id stands in the train part.
+torch::Tensor train_counts(const Dataset& dataset, const SideVocabulary& vocabulary, TextSide side);
+/// How often the `rank`-th most frequent of `counts` stands there; infinite where there are no more than `rank`, or
+/// `rank` is 0.
+double count_at_rank(const torch::Tensor& counts, int64_t rank);
+/// Whether a token's text is ASCII punctuation alone.
+bool is_punctuation(const std::string& text);
 
 /// [size] bool: the ids of which `is` is true.
 torch::Tensor token_set(int64_t size, const std::function<bool(int64_t)>& is);

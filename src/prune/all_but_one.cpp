@@ -1,5 +1,6 @@
 // A block's heads but its best, or its groups (Michel et al. 2019, section 3.3). Choosing the kept head and measuring
 // it use different splits, so that the number is not the luckiest of H.
+#include "prune/ranking.h"
 #include "prune/sensitivity.h"
 
 namespace headprune {
@@ -7,17 +8,19 @@ namespace {
 
 class AllButOne final : public PruneRule {
  public:
-  explicit AllButOne(HeadUnit unit) : unit_(unit) {}
+  explicit AllButOne(SensitivityOptions options) : options_(std::move(options)), unit_(options_.head_unit()) {}
 
   RulePlan plan(const RuleInput& input) const override {
     RulePlan plan;
-    for (const BlockHeads& block : input.blocks) {
+    const HeadSet fixed = fixed_heads(options_, input, plan);
+    for (const BlockHeads& block : without_fixed(input.blocks, fixed, unit_)) {
       if (block.heads.empty()) continue;
       Unit& unit = plan.units.emplace_back();
       unit.name = to_string(block.id);
       const BlockHeads units = in_units({block}, unit_).front();
       const RankedUnits ranked({block}, unit_);  // groups of one size, so that the number is known before the choice
       unit.points = {block_point(Table::all_but_one, input.seed, block, block.count() - ranked.heads_per_unit())};
+      unit.points.front().fixed = fixed;
       unit.select_masks = units.count() > 1 ? units.count() : 0;
     }
     return plan;
@@ -25,7 +28,7 @@ class AllButOne final : public PruneRule {
 
   void run(const Unit& unit, Model& model, RuleHost& host) const override {
     PlannedPoint point = unit.points.front();
-    const BlockHeads block = block_of(point.spec, model.blocks());
+    const BlockHeads block = without_fixed(block_of(point.spec, model.blocks()), point.fixed, unit_);
     const BlockHeads units = in_units({block}, unit_).front();
     if (units.heads.size() > 1) {
       std::vector<HeadSet> masks;
@@ -47,11 +50,14 @@ class AllButOne final : public PruneRule {
     throw std::logic_error("all_but_one: a unit of another model");
   }
 
+  SensitivityOptions options_;
   HeadUnit unit_;
 };
 
 }  // namespace
 
-std::shared_ptr<const PruneRule> all_but_one(HeadUnit unit) { return std::make_shared<AllButOne>(unit); }
+std::shared_ptr<const PruneRule> all_but_one(const SensitivityOptions& options) {
+  return std::make_shared<AllButOne>(options);
+}
 
 }  // namespace headprune

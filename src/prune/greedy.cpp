@@ -45,12 +45,12 @@ class Greedy final : public PruneRule {
 
   RulePlan plan(const RuleInput& input) const override {
     const RankedUnits units = options_.units(input.blocks);
-    const OrderLimits limits = options_.limits(units);
-    const int64_t most = last(units, limits);
     RulePlan plan;
+    const OrderLimits limits = options_.limits(units, fixed_heads(options_, input, plan));
+    const int64_t most = last(units, limits);
     Unit& unit = plan.units.emplace_back();
     unit.name = enum_name(options_.direction);
-    const int64_t all = count_heads(units.blocks(), limits.kinds);
+    const int64_t all = count_eligible(units.blocks(), limits);
     const int64_t levels = removes() ? most : all;
     for (int64_t level = 0; level <= levels; ++level) {
       const int64_t gone = removes() ? level : all - level;
@@ -64,7 +64,7 @@ class Greedy final : public PruneRule {
 
   void run(const Unit& unit, Model& model, RuleHost& host) const override {
     const RankedUnits units = options_.units(model.blocks());
-    const OrderLimits limits = options_.limits(units);
+    const OrderLimits limits = options_.limits(units, unit.points.front().fixed);
     const std::vector<HeadId> all = movable(units, limits);
     std::vector<HeadSet> beam = {removes() ? HeadSet() : HeadSet(all)};  // sets of removed units
     size_t next = 0;
@@ -109,7 +109,7 @@ class Greedy final : public PruneRule {
   static std::vector<HeadId> movable(const RankedUnits& units, const OrderLimits& limits) {
     std::vector<HeadId> all;
     for (const HeadId& unit : all_heads(units.blocks()))
-      if (headprune::may_go(unit.block, limits.kinds)) all.push_back(unit);
+      if (headprune::may_go(unit.block, limits.kinds) && !limits.fixed.contains(unit)) all.push_back(unit);
     return all;
   }
 

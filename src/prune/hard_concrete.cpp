@@ -53,8 +53,8 @@ class HardConcrete final : public PruneRule {
   explicit HardConcrete(Options options) : options_(std::move(options)) {}
 
   RulePlan plan(const RuleInput& input) const override {
-    const GateUnits units(options_, input.blocks);
     RulePlan plan;
+    const GateUnits units(options_, input.blocks, fixed_heads(options_, input, plan));
     for (const double lambda : options_.lambdas) {
       Unit& unit = plan.units.emplace_back();
       unit.name = lambda_name(lambda);
@@ -72,7 +72,7 @@ class HardConcrete final : public PruneRule {
 
   void run(const Unit& unit, Model& model, RuleHost& host) const override {
     PlannedPoint point = unit.points.front();
-    const GateUnits units(options_, model.blocks());
+    const GateUnits units(options_, model.blocks(), point.fixed);
     const std::shared_ptr<Model> own = options_.train_weights ? model.copy() : nullptr;
     Model& trained = own ? *own : model;
     const std::string name = point.spec.sweep + "/" + unit.name;

@@ -1,7 +1,6 @@
 #include "prune/head_file.h"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <string>
 
@@ -9,30 +8,10 @@
 #include "core/files.h"
 #include "core/json.h"
 #include "core/open_file.h"
-#include "core/text.h"
+#include "prune/head_names.h"
 
 namespace headprune {
 namespace {
-
-/// "L3" with letter 'L' is 3; nothing for anything else.
-std::optional<int64_t> number_after(char letter, std::string_view text) {
-  if (text.size() < 2 || text[0] != letter) return std::nullopt;
-  int64_t number = 0;
-  const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data() + 1, end, number);
-  if (error != std::errc() || stop != end || number < 0) return std::nullopt;
-  return number;
-}
-
-/// encoder.L3.H7
-std::optional<HeadId> parse_head(const std::string& text) {
-  const auto parts = split(text, '.');
-  if (parts.size() != 3) return std::nullopt;
-  const auto layer = number_after('L', parts[1]), head = number_after('H', parts[2]);
-  for (const Kind kind : {Kind::encoder, Kind::decoder, Kind::cross})
-    if (layer && head && parts[0] == to_string(kind)) return HeadId{{kind, *layer}, *head};
-  return std::nullopt;
-}
 
 /// Reads one file; every message begins with its name.
 class Reader {

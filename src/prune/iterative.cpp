@@ -81,12 +81,12 @@ class Iterative final : public PruneRule {
   /// A curve is one chain: what goes at a step depends on what went before.
   RulePlan plan(const RuleInput& input) const override {
     const RankedUnits units = options_.units(input.blocks);
-    const OrderLimits limits = options_.limits(units);
-    const Steps steps = schedule(units);
+    RulePlan plan;
+    const OrderLimits limits = options_.limits(units, fixed_heads(options_, input, plan));
+    const Steps steps = schedule(units, limits);
     const auto removals = std::ssize(steps.targets);
     const bool trains = options_.fine_tune_steps > 0;
-    RulePlan plan;
-    plan.messages = steps.messages;
+    plan.messages.insert(plan.messages.end(), steps.messages.begin(), steps.messages.end());
     for (const RankedBy& by : curves_of(input.methods)) {
       Unit& unit = plan.units.emplace_back();
       unit.name = curve_name(by, input.methods);
@@ -123,10 +123,9 @@ class Iterative final : public PruneRule {
     std::vector<std::string> messages;
   };
 
-  Steps schedule(const RankedUnits& units) const {
-    const OrderLimits limits = options_.limits(units);
+  Steps schedule(const RankedUnits& units, const OrderLimits& limits) const {
     const Blocks& blocks = units.blocks();
-    const auto all = static_cast<double>(count_heads(blocks, limits.kinds) * units.heads_per_unit());
+    const auto all = static_cast<double>(count_eligible(blocks, limits) * units.heads_per_unit());
     const double reach = largest_fraction(blocks, limits), end = std::min(options_.until_fraction, reach);
     const double stride = options_.heads_per_step ? static_cast<double>(*options_.heads_per_step) / all
                                                   : options_.fraction_per_step.value_or(0.1);
@@ -151,10 +150,10 @@ class Iterative final : public PruneRule {
 
   void follow(const Unit& unit, Model& model, RuleHost& host) const {
     const RankedUnits units = options_.units(model.blocks());
-    const OrderLimits limits = options_.limits(units);
+    const OrderLimits limits = options_.limits(units, unit.points.front().fixed);
     const RankedBy by = ranked_by(unit);
     const std::string& sweep = unit.points.front().spec.sweep;
-    const std::vector<RemovalTarget> targets = schedule(units).targets;
+    const std::vector<RemovalTarget> targets = schedule(units, limits).targets;
     host.evaluate(model, unit.points.front());
     HeadSet removed;
     int64_t forward = 0, backward = 0;

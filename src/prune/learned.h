@@ -18,7 +18,7 @@ struct EnumNames<KeepLearned> {
                                                                   {"all", KeepLearned::all}};
 };
 
-struct GateOptions {
+struct GateOptions : AllowedOptions {
   std::vector<Kind> kinds;
   std::optional<HeadUnit> unit;
   int64_t steps = 1000;
@@ -31,9 +31,13 @@ struct GateOptions {
     v("steps", steps,
       "training steps of the gates, on batches as the section train has them (its defaults without one)", at_least(1));
     v("learning_rate", learning_rate, "of the gates: AdamW without decay, the same at every step", above(0));
+    AllowedOptions::fields(v);
   }
   RankedUnits units(const Blocks& blocks) const { return {blocks, unit.value_or(HeadUnit::query)}; }
-  OrderLimits limits(const RankedUnits& units) const { return units.limits({.kinds = kinds}); }
+  /// `heads`: those that may not go.
+  OrderLimits limits(const RankedUnits& units, const HeadSet& heads) const {
+    return units.limits({.kinds = kinds, .fixed = heads});
+  }
 };
 
 struct LearnedOptions : GateOptions {
@@ -54,15 +58,16 @@ struct LearnedOptions : GateOptions {
 /// The units that have a gate, in one vector.
 class GateUnits {
  public:
-  GateUnits(const GateOptions& options, const Blocks& heads);
+  /// `fixed`: heads that may not go, which have no gate.
+  GateUnits(const GateOptions& options, const Blocks& heads, const HeadSet& fixed = {});
 
   int64_t count() const { return static_cast<int64_t>(ids_.size()); }
   const OrderLimits& limits() const { return limits_; }
   const RankedUnits& units() const { return units_; }
   /// Of one number a unit [U], in the order kind, layer, unit, that of each head: [H] a block in the number's type,
-  /// undefined for blocks of other kinds. Gradients go through.
-  PerBlock of_heads(const torch::Tensor& of_units) const;
-  /// The same with units in the place of heads.
+  /// undefined for blocks without a gate; `elsewhere` at heads without. Gradients go through.
+  PerBlock of_heads(const torch::Tensor& of_units, double elsewhere = 1) const;
+  /// The same with units in the place of heads, 0 where there is no gate.
   PerBlock of_blocks(const torch::Tensor& of_units) const;
   /// The heads of the units at which `gone` [U] is true.
   HeadSet heads_at(const torch::Tensor& gone) const;
@@ -70,6 +75,8 @@ class GateUnits {
   const Blocks& heads() const { return heads_; }
 
  private:
+  torch::Tensor places(const BlockHeads& block, bool of_heads) const;
+
   Blocks heads_;
   RankedUnits units_;
   OrderLimits limits_;
@@ -83,7 +90,8 @@ struct UnitColumn {
   torch::Tensor values;
 };
 
-/// What a learning found of each head, under a name of its own beside the analyses.
+/// What a learning found of each head, under a name of its own beside the analyses; not a number at heads without a
+/// gate.
 struct LearnedHeads {
   AnalysisDone done;
   std::vector<AnalysisBlock> blocks;

@@ -56,10 +56,10 @@ class MaskSearch final : public PruneRule {
 
   RulePlan plan(const RuleInput& input) const override {
     const RankedUnits units = options_.units(input.blocks);
-    const OrderLimits limits = options_.limits(units);
-    TargetList list = removal_targets(options_.fractions, units.blocks(), limits);
     RulePlan plan;
-    plan.messages = std::move(list.messages);
+    const OrderLimits limits = options_.limits(units, fixed_heads(options_, input, plan));
+    const TargetList list = removal_targets(options_.fractions, units.blocks(), limits);
+    plan.messages.insert(plan.messages.end(), list.messages.begin(), list.messages.end());
     Unit& unit = plan.units.emplace_back();
     unit.name = input.rule;
     unit.scorings = 1;
@@ -85,7 +85,7 @@ class MaskSearch final : public PruneRule {
     PerBlock fisher;
     for (const torch::Tensor& of_block : gradients)
       fisher.push_back(of_block.defined() ? of_block.square().mean(0) : torch::zeros({0}, torch::kFloat64));  // [U]
-    const OrderLimits limits = options_.limits(units);
+    const OrderLimits limits = options_.limits(units, unit.points.front().fixed);
     const std::vector<HeadId> order = ascending_order(units.blocks(), fisher, {}, limits.kinds);
     const std::vector<RemovalTarget> targets = removal_targets(options_.fractions, units.blocks(), limits).targets;
     const auto batches = static_cast<int64_t>(input.batches.size());
@@ -97,7 +97,7 @@ class MaskSearch final : public PruneRule {
     for (const SearchStage stage : options_.stages)
       for (HeadSet& mask : masks) {
         PlannedPoint point = unit.points[next++];
-        if (stage == SearchStage::rearrange) mask = rearranged_units(units, gradients, mask);
+        if (stage == SearchStage::rearrange) mask = rearranged_units(units, gradients, {limits.fixed, mask});
         point.removed = units.heads(mask);
         point.forward = point.backward = point.removed.empty() ? 0 : batches;
         if (point.fine_tuned)
@@ -108,16 +108,24 @@ class MaskSearch final : public PruneRule {
   }
 
  private:
-  static HeadSet rearranged_units(const RankedUnits& units, const PerBlock& gradients, const HeadSet& mask) {
+  struct Moved {
+    const HeadSet& fixed;
+    const HeadSet& removed;
+  };
+
+  static HeadSet rearranged_units(const RankedUnits& units, const PerBlock& gradients, const Moved& moved) {
     HeadSet changed;
     for (size_t b = 0; b < units.blocks().size(); ++b) {
       const BlockHeads& block = units.blocks()[b];
-      const std::vector<int64_t> gone = mask.in_block(block.id);
+      const std::vector<int64_t> gone = moved.removed.in_block(block.id);
       if (gone.empty()) continue;
       std::vector<int64_t> places;
-      for (int64_t u = 0; u < block.count(); ++u)
-        if (std::find(gone.begin(), gone.end(), block.heads[static_cast<size_t>(u)]) != gone.end()) places.push_back(u);
-      const std::vector<bool> fixed(block.heads.size(), false);
+      std::vector<bool> fixed;
+      for (int64_t u = 0; u < block.count(); ++u) {
+        const int64_t id = block.heads[static_cast<size_t>(u)];
+        fixed.push_back(moved.fixed.contains({block.id, id}));
+        if (std::find(gone.begin(), gone.end(), id) != gone.end()) places.push_back(u);
+      }
       for (const int64_t place : rearranged(gradients[b], places, fixed))
         changed.insert({block.id, block.heads[static_cast<size_t>(place)]});
     }

@@ -9,17 +9,24 @@ class OneShot final : public PruneRule {
   struct Options : RankingOptions {
     std::optional<int64_t> at_step;
     std::vector<double> fractions = {0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1};
+    std::optional<std::vector<int64_t>> heads;
 
     template <class V>
     void fields(V& v) {
       RankingOptions::fields(v);
-      v("fractions", fractions, "fractions of the heads to remove, one point each; f of N removes floor(f N + 0.5)",
-        not_empty, between(0, 1));
+      v("fractions", fractions, "fractions of the heads that may go, one point each; f of N removes floor(f N + 0.5)",
+        between(0, 1));
+      v("heads", heads, kNumbersHelp, at_least(0));
       v("at_step", at_step,
         "score and prune the model as it was after so many training steps (0: before the first); absent: as it is at "
         "the end",
         at_least(0));
     }
+    CrossProblems problems() const {
+      if (!fractions.empty() || heads) return {};
+      return {{"fractions", "must not be empty without `heads`"}};
+    }
+    RemovalNumbers numbers() const { return {fractions, heads.value_or(std::vector<int64_t>())}; }
   };
   explicit OneShot(Options options) : options_(std::move(options)) {}
 
@@ -28,10 +35,10 @@ class OneShot final : public PruneRule {
 
   RulePlan plan(const RuleInput& input) const override {
     const RankedUnits units = options_.units(input.blocks);
-    const OrderLimits limits = options_.limits(units);
-    TargetList list = removal_targets(options_.fractions, units.blocks(), limits);
     RulePlan plan;
-    plan.messages = std::move(list.messages);
+    const OrderLimits limits = options_.limits(units, fixed_heads(options_, input, plan));
+    const TargetList list = numbered_targets(options_.numbers(), units.blocks(), limits);
+    plan.messages.insert(plan.messages.end(), list.messages.begin(), list.messages.end());
     for (const RankedBy& by : curves_of(input.methods)) {
       Unit& unit = plan.units.emplace_back();
       unit.name = curve_name(by, input.methods);
@@ -47,13 +54,13 @@ class OneShot final : public PruneRule {
 
   void run(const Unit& unit, Model& model, RuleHost& host) const override {
     const RankedUnits units = options_.units(model.blocks());
-    const OrderLimits limits = options_.limits(units);
+    const OrderLimits limits = options_.limits(units, unit.points.front().fixed);
     const RankedBy by = ranked_by(unit);
     const Importance scores = options_.at_step
                                   ? host.score_again(model, {by, HeadSet(), unit.points.front().spec.sweep, 0})
                                   : host.intact_scores(by);
     const std::vector<HeadId> order = ascending_order(units.blocks(), units.values(scores.values), {}, limits.kinds);
-    const std::vector<RemovalTarget> targets = removal_targets(options_.fractions, units.blocks(), limits).targets;
+    const std::vector<RemovalTarget> targets = numbered_targets(options_.numbers(), units.blocks(), limits).targets;
     for (size_t i = 0; i < targets.size(); ++i) {
       PlannedPoint point = unit.points[i];
       point.removed = units.heads(choose_heads(order, units.blocks(), limits, targets[i], {}));

@@ -13,10 +13,14 @@ bool may_go(const BlockId& block, const std::vector<Kind>& kinds) {
   return kinds.empty() || std::find(kinds.begin(), kinds.end(), block.kind) != kinds.end();
 }
 
+int64_t eligible(const BlockHeads& block, const OrderLimits& limits) {
+  return may_go(block.id, limits.kinds) ? block.count() - std::ssize(limits.fixed.in_block(block.id)) : 0;
+}
+
 int64_t removable(const BlockHeads& block, const OrderLimits& limits) {
   // So many units that at least min_heads_per_layer heads stay.
   const int64_t stay = (limits.min_heads_per_layer + limits.heads_per_unit - 1) / limits.heads_per_unit;
-  return may_go(block.id, limits.kinds) ? std::max<int64_t>(0, block.count() - stay) : 0;
+  return std::min(eligible(block, limits), std::max<int64_t>(0, block.count() - stay));
 }
 
 namespace {
@@ -27,11 +31,11 @@ const char* units_word(const OrderLimits& limits) { return limits.unit == HeadUn
 RemovalTarget wanted(double fraction, const Blocks& blocks, const OrderLimits& limits) {
   RemovalTarget target;
   if (limits.scope == Scope::global) {
-    target.heads = heads_for_fraction(fraction, count_heads(blocks, limits.kinds));
+    target.heads = heads_for_fraction(fraction, count_eligible(blocks, limits));
     return target;
   }
   for (const BlockHeads& block : blocks) {
-    target.per_block.push_back(may_go(block.id, limits.kinds) ? heads_for_fraction(fraction, block.count()) : 0);
+    target.per_block.push_back(heads_for_fraction(fraction, eligible(block, limits)));
     target.heads += target.per_block.back();
   }
   return target;
@@ -67,6 +71,12 @@ RankedUnits::RankedUnits(const Blocks& heads, HeadUnit unit)
 OrderLimits RankedUnits::limits(OrderLimits limits) const {
   limits.unit = unit_;
   limits.heads_per_unit = heads_per_unit_;
+  if (unit_ == HeadUnit::query || limits.fixed.empty()) return limits;
+  HeadSet fixed;
+  for (const HeadId& unit : all_heads(blocks_))
+    for (const HeadId& head : heads(HeadSet({unit})).heads())
+      if (limits.fixed.contains(head)) fixed.insert(unit);
+  limits.fixed = fixed;
   return limits;
 }
 
@@ -115,20 +125,31 @@ int64_t count_heads(const Blocks& blocks, const std::vector<Kind>& kinds) {
   return count;
 }
 
+int64_t count_eligible(const Blocks& blocks, const OrderLimits& limits) {
+  if (limits.fixed.empty()) return count_heads(blocks, limits.kinds);
+  int64_t count = 0;
+  for (const BlockHeads& block : blocks) count += eligible(block, limits);
+  if (count == 0)
+    fail(ExitCode::usage, "nothing may go: kinds, only, layers and protect leave {} of the model to a removal",
+         limits.unit == HeadUnit::query ? "no head" : "no whole group");
+  return count;
+}
+
 double largest_fraction(const Blocks& blocks, const OrderLimits& limits) {
   int64_t all = 0;
   double tightest = 1;
   for (const BlockHeads& block : blocks) {
-    if (block.heads.empty() || !may_go(block.id, limits.kinds)) continue;
+    if (eligible(block, limits) == 0) continue;
     all += removable(block, limits);
-    tightest = std::min(tightest, static_cast<double>(removable(block, limits)) / static_cast<double>(block.count()));
+    tightest = std::min(tightest,
+                        static_cast<double>(removable(block, limits)) / static_cast<double>(eligible(block, limits)));
   }
   if (limits.scope == Scope::layer) return tightest;
-  return static_cast<double>(all) / static_cast<double>(count_heads(blocks, limits.kinds));
+  return static_cast<double>(all) / static_cast<double>(count_eligible(blocks, limits));
 }
 
 RemovalTarget removal_target(double fraction, const Blocks& blocks, const OrderLimits& limits) {
-  const int64_t all = count_heads(blocks, limits.kinds);
+  const int64_t all = count_eligible(blocks, limits);
   RemovalTarget target = wanted(fraction, blocks, limits);
   if (!reachable(target, blocks, limits)) {
     fail(ExitCode::usage,
@@ -140,19 +161,71 @@ RemovalTarget removal_target(double fraction, const Blocks& blocks, const OrderL
   return target;
 }
 
-TargetList removal_targets(std::vector<double> fractions, const Blocks& blocks, const OrderLimits& limits) {
-  std::sort(fractions.begin(), fractions.end());
-  TargetList list;
-  double last = 0;
-  for (const double fraction : fractions) {
-    RemovalTarget target = removal_target(fraction, blocks, limits);
-    if (!list.targets.empty() && list.targets.back().heads == target.heads) {
-      list.messages.push_back(fmt::format("fractions {} and {} both remove {} of {} {}: one point", last, fraction,
-                                          target.heads, count_heads(blocks, limits.kinds), units_word(limits)));
+namespace {
+
+/// Of one number of heads.
+RemovalTarget counted_target(int64_t heads, const Blocks& blocks, const OrderLimits& limits) {
+  if (heads % limits.heads_per_unit != 0)
+    fail(ExitCode::usage, "heads: {} is no multiple of {}, the heads of a group: with unit: group whole groups go",
+         heads, limits.heads_per_unit);
+  const int64_t all = count_eligible(blocks, limits), units = heads / limits.heads_per_unit;
+  RemovalTarget target;
+  int64_t most = 0;  // that can go, of each block under scope layer
+  bool first = true;
+  for (const BlockHeads& block : blocks) {
+    const bool takes_part = eligible(block, limits) > 0;
+    if (limits.scope == Scope::layer) {
+      target.per_block.push_back(takes_part ? units : 0);
+      target.heads += target.per_block.back();
+      if (takes_part) most = first ? removable(block, limits) : std::min(most, removable(block, limits)), first = false;
     } else {
-      list.targets.push_back(std::move(target));
-      last = fraction;
+      most += removable(block, limits);
     }
+  }
+  if (limits.scope == Scope::global) target.heads = units;
+  if (units > most)
+    fail(ExitCode::usage, "heads: {} cannot go: of the {} that may, {}{} can{}", heads, all * limits.heads_per_unit,
+         most * limits.heads_per_unit, limits.scope == Scope::layer ? " of each block" : "",
+         limits.min_heads_per_layer > 0 ? fmt::format(" (min_heads_per_layer: {})", limits.min_heads_per_layer) : "");
+  return target;
+}
+
+}  // namespace
+
+TargetList removal_targets(std::vector<double> fractions, const Blocks& blocks, const OrderLimits& limits) {
+  return numbered_targets({std::move(fractions), {}}, blocks, limits);
+}
+
+TargetList numbered_targets(const RemovalNumbers& numbers, const Blocks& blocks, const OrderLimits& limits) {
+  struct Asked {
+    std::string text;
+    bool fraction = false;
+    RemovalTarget target;
+  };
+  std::vector<Asked> asked;
+  std::vector<double> fractions = numbers.fractions;
+  std::sort(fractions.begin(), fractions.end());
+  for (const double fraction : fractions)
+    asked.push_back({fmt::format("{}", fraction), true, removal_target(fraction, blocks, limits)});
+  for (const int64_t heads : numbers.heads)
+    asked.push_back({fmt::format("heads: {}", heads), false, counted_target(heads, blocks, limits)});
+  std::stable_sort(asked.begin(), asked.end(),
+                   [](const Asked& a, const Asked& b) { return a.target.heads < b.target.heads; });
+  TargetList list;
+  const Asked* last = nullptr;
+  for (const Asked& one : asked) {
+    if (last == nullptr || last->target.heads != one.target.heads) {
+      list.targets.push_back(one.target);
+      last = &one;
+      continue;
+    }
+    // Under scope layer two numbers of one sum may take from other blocks; the first of them stands.
+    list.messages.push_back(fmt::format("{}{} and {} both remove {} of {} {}: one point",
+                                        last->fraction && one.fraction ? "fractions "
+                                        : last->fraction               ? "fraction "
+                                                                       : "",
+                                        last->text, one.text, one.target.heads, count_eligible(blocks, limits),
+                                        units_word(limits)));
   }
   return list;
 }
@@ -171,13 +244,13 @@ HeadSet choose_heads(const std::vector<HeadId>& order, const Blocks& blocks, con
   HeadSet chosen = already;
   for (const HeadId& head : order) {
     if (gone >= target.heads) break;
-    if (room[head.block] <= 0 || chosen.contains(head)) continue;
+    if (room[head.block] <= 0 || chosen.contains(head) || limits.fixed.contains(head)) continue;
     chosen.insert(head);
     --room[head.block];
     ++gone;
   }
   if (gone < target.heads) {
-    const int64_t all = count_heads(blocks, limits.kinds);
+    const int64_t all = count_eligible(blocks, limits);
     fail(ExitCode::usage,
          "{} of {} {} were to go, but the order lets only {} go; the largest fraction that can be "
          "reached is {:.6g}",

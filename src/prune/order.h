@@ -30,6 +30,7 @@ struct OrderLimits {
   int64_t min_heads_per_layer = 0;
   HeadUnit unit = HeadUnit::query;
   int64_t heads_per_unit = 1;
+  HeadSet fixed = {};  // that may not go, whatever their rank
 };
 
 /// The units that a rule ranks and removes, all of as many heads.
@@ -41,6 +42,7 @@ class RankedUnits {
 
   /// With units in the place of heads.
   const Blocks& blocks() const { return blocks_; }
+  /// `limits` with units in the place of heads: a unit of which one head is fixed stays whole.
   OrderLimits limits(OrderLimits limits) const;
   int64_t heads_per_unit() const { return heads_per_unit_; }
   /// The mean over each unit's heads that are not `removed`: [U] a block, of [H].
@@ -65,6 +67,12 @@ struct RemovalTarget {
   std::vector<int64_t> per_block;  // scope layer: removed in each block of the model; empty under scope global
 };
 
+/// How many heads go.
+struct RemovalNumbers {
+  std::vector<double> fractions;  // of those that may
+  std::vector<int64_t> heads;     // under scope layer, of each block
+};
+
 /// Targets of growing fractions, those that remove the same number merged into one.
 struct TargetList {
   std::vector<RemovalTarget> targets;  // ascending
@@ -79,6 +87,10 @@ int64_t heads_for_fraction(double fraction, int64_t heads);
 /// "all", or the kinds joined by '+' in the order encoder, decoder, cross: the column `kind`.
 std::string kinds_text(const std::vector<Kind>& kinds);
 
+/// Units of a block that may go, min_heads_per_layer aside.
+int64_t eligible(const BlockHeads& block, const OrderLimits& limits);
+/// N: the units that may go. Throws Error(usage) when there is none.
+int64_t count_eligible(const Blocks& blocks, const OrderLimits& limits);
 /// N: the heads of `kinds`. Throws Error(usage) when the model has none.
 int64_t count_heads(const Blocks& blocks, const std::vector<Kind>& kinds);
 /// The largest fraction that `limits` let a sweep reach: under min_heads_per_layer each block keeps that many heads (a
@@ -86,13 +98,15 @@ int64_t count_heads(const Blocks& blocks, const std::vector<Kind>& kinds);
 double largest_fraction(const Blocks& blocks, const OrderLimits& limits);
 /// Whether blocks of this kind may lose units.
 bool may_go(const BlockId& block, const std::vector<Kind>& kinds);
-/// Units of a block that its limits let go.
+/// Units of a block that its limits let go, min_heads_per_layer among them.
 int64_t removable(const BlockHeads& block, const OrderLimits& limits);
 /// Scope global: floor(f N + 0.5) heads; scope layer: floor(f H + 0.5) of each block. Throws Error(usage) naming the
 /// largest fraction when the limits do not allow that many.
 RemovalTarget removal_target(double fraction, const Blocks& blocks, const OrderLimits& limits);
 /// The same for many fractions, in any order.
 TargetList removal_targets(std::vector<double> fractions, const Blocks& blocks, const OrderLimits& limits);
+/// The same with numbers of heads beside them. Throws Error(usage) for one that cannot go, with how many can.
+TargetList numbered_targets(const RemovalNumbers& numbers, const Blocks& blocks, const OrderLimits& limits);
 
 /// `already`, and as many heads from the front of `order` as `target` wants: heads of other kinds and the last
 /// min_heads_per_layer of a block are passed over, and the removal goes on down the order.

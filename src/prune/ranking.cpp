@@ -4,6 +4,13 @@
 
 namespace headprune {
 
+HeadSet fixed_heads(const AllowedOptions& options, const RuleInput& input, RulePlan& plan) {
+  for (const std::string& role : options.unknown_roles(input.roles))
+    plan.messages.push_back(fmt::format(
+        "protect: which heads are {} is known once the analyses have run; until then as if none were", role));
+  return options.fixed(input.blocks, input.roles);
+}
+
 std::vector<RankedBy> curves_of(const std::vector<MethodDraws>& methods) {
   std::vector<RankedBy> curves;
   for (const MethodDraws& method : methods)
@@ -41,7 +48,8 @@ PlannedPoint sweep_point(const RuleInput& input, const OrderLimits& limits, int6
   point.spec.heads_removed = units * limits.heads_per_unit;
   point.step = step;
   point.scope = enum_name(limits.scope);
-  point.heads_total = count_heads(input.blocks, limits.kinds);
+  point.heads_total = count_eligible(in_units(input.blocks, limits.unit), limits) * limits.heads_per_unit;
+  point.fixed = heads_of_units(limits.fixed, input.blocks, limits.unit);
   point.fraction = static_cast<double>(point.spec.heads_removed) / static_cast<double>(point.heads_total);
   return point;
 }

@@ -4,13 +4,14 @@
 #include <string>
 #include <vector>
 
+#include "prune/allowed.h"
 #include "prune/order.h"
 #include "prune/rule.h"
 
 namespace headprune {
 
 /// Which units a rule may remove.
-struct RemovalOptions {
+struct RemovalOptions : AllowedOptions {
   std::vector<Kind> kinds;
   int64_t min_heads_per_layer = 0;
   std::optional<HeadUnit> unit;
@@ -20,10 +21,12 @@ struct RemovalOptions {
     v("kinds", kinds, "only these kinds of attention may lose heads, and fractions are of their heads; empty: all");
     v("min_heads_per_layer", min_heads_per_layer, "the best heads of each block that are never removed", at_least(0));
     v("unit", unit, kRankUnitHelp);
+    AllowedOptions::fields(v);
   }
   RankedUnits units(const Blocks& blocks) const { return {blocks, unit.value_or(HeadUnit::query)}; }
-  OrderLimits limits(const RankedUnits& units) const {
-    return units.limits({.kinds = kinds, .min_heads_per_layer = min_heads_per_layer});
+  /// `heads`: those that may not go.
+  OrderLimits limits(const RankedUnits& units, const HeadSet& heads) const {
+    return units.limits({.kinds = kinds, .min_heads_per_layer = min_heads_per_layer, .fixed = heads});
   }
 };
 
@@ -38,12 +41,21 @@ struct RankingOptions : RemovalOptions {
     v("scope", scope, "global: one ranking of all heads; layer: the same fraction of every block");
     RemovalOptions::fields(v);
   }
-  OrderLimits limits(const RankedUnits& units) const {
-    OrderLimits limits = RemovalOptions::limits(units);
+  OrderLimits limits(const RankedUnits& units, const HeadSet& heads) const {
+    OrderLimits limits = RemovalOptions::limits(units, heads);
     limits.scope = scope;
     return limits;
   }
 };
+
+/// The help of the option `heads`.
+inline constexpr const char* kNumbersHelp =
+    "numbers of heads to remove, one point each, beside the fractions (`fractions: []`: alone); with scope: layer of "
+    "each "
+    "block";
+
+/// The heads that a rule may not remove, with a message where roles are not known yet.
+HeadSet fixed_heads(const AllowedOptions& options, const RuleInput& input, RulePlan& plan);
 
 /// Every draw of every method, in order.
 std::vector<RankedBy> curves_of(const std::vector<MethodDraws>& methods);

@@ -1,6 +1,8 @@
 // Causal head gating (arXiv 2505.13737): from gates that fit the task, one training draws them to 1 and one to 0. What
 // is low although it was drawn to 1 hurts, what is high although it was drawn to 0 is needed, and the rest does not
 // matter. Heads that hurt go first, then those that do not matter.
+#include <cmath>
+
 #include "prune/logit_gates.h"
 
 namespace headprune {
@@ -29,10 +31,10 @@ class RetentionRemoval final : public PruneRule {
   explicit RetentionRemoval(Options options) : options_(std::move(options)) {}
 
   RulePlan plan(const RuleInput& input) const override {
-    const GateUnits units(options_, input.blocks);
-    TargetList list = removal_targets(options_.fractions, units.units().blocks(), units.limits());
     RulePlan plan;
-    plan.messages = std::move(list.messages);
+    const GateUnits units(options_, input.blocks, fixed_heads(options_, input, plan));
+    const TargetList list = removal_targets(options_.fractions, units.units().blocks(), units.limits());
+    plan.messages.insert(plan.messages.end(), list.messages.begin(), list.messages.end());
     Unit& unit = plan.units.emplace_back();
     unit.name = "fits";
     unit.train_steps = kFits * options_.steps;
@@ -44,7 +46,7 @@ class RetentionRemoval final : public PruneRule {
   }
 
   void run(const Unit& unit, Model& model, RuleHost& host) const override {
-    const GateUnits units(options_, model.blocks());
+    const GateUnits units(options_, model.blocks(), unit.points.front().fixed);
     const std::string& sweep = unit.points.front().spec.sweep;
     Fit fit{units, model, host, sweep};
     const torch::Tensor start = fit_logits(fit, "fit", torch::zeros({units.count()}, torch::kFloat64), 0);
@@ -103,6 +105,7 @@ class RetentionRemoval final : public PruneRule {
     for (const AnalysisBlock& block : found.blocks) {
       if (block.columns.empty()) continue;
       for (size_t h = 0; h < block.heads.size(); ++h) {
+        if (std::isnan(block.columns.front().values[h])) continue;  // has no gate
         size_t largest = kFirstRole;
         for (size_t c = kFirstRole; c < columns.size(); ++c)
           if (block.columns[c].values[h] > block.columns[largest].values[h]) largest = c;

@@ -10,6 +10,7 @@
 
 #include "config/registry.h"
 #include "model/grouping.h"
+#include "prune/allowed.h"
 #include "prune/order.h"
 #include "record/point.h"
 #include "score/score.h"
@@ -35,7 +36,8 @@ struct RuleInput {
   std::string rule;   // plug-in name; empty for a sensitivity table
   /// The weights are those after so many training steps, not those of the intact scores.
   std::optional<int64_t> at_step = {};
-  Blocks blocks;                     // of the intact model
+  Blocks blocks;  // of the intact model
+  RoleHeads roles = {};
   std::vector<MethodDraws> methods;  // those that the rule asks for, all known
 };
 

@@ -8,11 +8,11 @@ namespace {
 std::shared_ptr<const PruneRule> make_table(Table table, const SensitivityOptions& options) {
   switch (table) {
     case Table::leave_one_out:
-      return leave_one_out(options.head_unit());
+      return leave_one_out(options);
     case Table::all_but_one:
-      return all_but_one(options.head_unit());
+      return all_but_one(options);
     case Table::layer_removed:
-      return layer_removed();
+      return layer_removed(options);
     case Table::layer_curve:
     case Table::kind_curve:
       return unit_curve(table, options);
@@ -31,6 +31,25 @@ std::vector<NamedTable> make_tables(const SensitivityOptions& options) {
     if (!twice) tables.push_back({name, make_table(table, options)});
   }
   return tables;
+}
+
+BlockHeads without_fixed(const BlockHeads& block, const HeadSet& fixed, HeadUnit unit) {
+  if (fixed.in_block(block.id).empty()) return block;
+  BlockHeads left = block;
+  std::erase_if(left.heads, [&](int64_t head) {
+    const auto stays = [&](int64_t other) {
+      const bool same = unit == HeadUnit::query ? other == head : block.group_of(other) == block.group_of(head);
+      return same && fixed.contains({block.id, other});
+    };
+    return std::any_of(block.heads.begin(), block.heads.end(), stays);
+  });
+  return left;
+}
+
+Blocks without_fixed(const Blocks& blocks, const HeadSet& fixed, HeadUnit unit) {
+  Blocks left;
+  for (const BlockHeads& block : blocks) left.push_back(without_fixed(block, fixed, unit));
+  return left;
 }
 
 PlannedPoint block_point(Table table, int64_t seed, const BlockHeads& block, int64_t heads_removed) {

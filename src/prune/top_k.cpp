@@ -31,10 +31,10 @@ class TopK final : public PruneRule {
   explicit TopK(Options options) : options_(std::move(options)) {}
 
   RulePlan plan(const RuleInput& input) const override {
-    const GateUnits units(options_, input.blocks);
-    TargetList list = removal_targets(options_.fractions, units.units().blocks(), units.limits());
     RulePlan plan;
-    plan.messages = std::move(list.messages);
+    const GateUnits units(options_, input.blocks, fixed_heads(options_, input, plan));
+    const TargetList list = removal_targets(options_.fractions, units.units().blocks(), units.limits());
+    plan.messages.insert(plan.messages.end(), list.messages.begin(), list.messages.end());
     for (const RemovalTarget& target : list.targets) {
       const int64_t left = units.count() - target.heads;
       Unit& unit = plan.units.emplace_back();
@@ -53,7 +53,7 @@ class TopK final : public PruneRule {
 
   void run(const Unit& unit, Model& model, RuleHost& host) const override {
     PlannedPoint point = unit.points.front();
-    const GateUnits units(options_, model.blocks());
+    const GateUnits units(options_, model.blocks(), point.fixed);
     const int64_t left = units.count() - point.spec.heads_removed / units.limits().heads_per_unit;
     if (unit.train_steps == 0) {
       if (left == 0) point.removed = units.heads_at(torch::ones({units.count()}, torch::kBool));

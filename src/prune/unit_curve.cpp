@@ -20,26 +20,31 @@ struct CurveBlocks {
 
 class UnitCurve final : public PruneRule {
  public:
-  UnitCurve(Table table, const SensitivityOptions& options)
-      : table_(table), methods_(options.methods), fractions_(options.fractions), unit_(options.head_unit()) {}
+  UnitCurve(Table table, SensitivityOptions options)
+      : table_(table),
+        options_(std::move(options)),
+        numbers_{options_.fractions, options_.heads.value_or(std::vector<int64_t>())},
+        unit_(options_.head_unit()) {}
 
-  std::vector<std::string> methods() const override { return methods_; }
+  std::vector<std::string> methods() const override { return options_.methods; }
 
   RulePlan plan(const RuleInput& input) const override {
     RulePlan plan;
+    const HeadSet fixed = fixed_heads(options_, input, plan);
     for (const RankedBy& by : curves_of(input.methods))
-      for (const CurveBlocks& curve : split(input.blocks)) {
+      for (const CurveBlocks& curve : split(without_fixed(input.blocks, fixed, unit_))) {
         const BlockId& id = curve.blocks.front().id;
         Unit& unit = plan.units.emplace_back();
         unit.name = fmt::format("{}, {}", table_ == Table::layer_curve ? to_string(id) : to_string(id.kind),
                                 curve_name(by, input.methods));
         const RankedUnits units(curve.blocks, unit_);
-        TargetList list = removal_targets(fractions_, units.blocks(), units.limits({}));
+        TargetList list = numbered_targets(numbers_, units.blocks(), units.limits({}));
         for (const RemovalTarget& target : list.targets) {
           PlannedPoint point = curve_point(input.seed, curve, target.heads * units.heads_per_unit());
           point.spec.method = by.method;
           point.spec.draw = by.draw;
           point.step = std::ssize(unit.points);
+          point.fixed = fixed;
           unit.points.push_back(std::move(point));
         }
         for (const std::string& message : list.messages)
@@ -51,16 +56,18 @@ class UnitCurve final : public PruneRule {
 
   void run(const Unit& unit, Model& model, RuleHost& host) const override {
     const Importance scores = host.intact_scores(ranked_by(unit));
-    const std::vector<CurveBlocks> curves = split(model.blocks());
+    const Blocks whole = model.blocks();
+    const std::vector<CurveBlocks> curves = split(without_fixed(whole, unit.points.front().fixed, unit_));
     const auto found = std::find_if(curves.begin(), curves.end(),
                                     [&](const CurveBlocks& one) { return one.has(unit.points.front().spec); });
     if (found == curves.end()) throw std::logic_error("a curve of another model");
     PerBlock values;
-    for (const size_t place : found->places) values.push_back(scores.values[place]);
+    for (size_t i = 0; i < found->places.size(); ++i)
+      values.push_back(values_of(found->blocks[i], whole[found->places[i]], scores.values[found->places[i]]));
     const RankedUnits units(found->blocks, unit_);
     const OrderLimits limits = units.limits({});
     const std::vector<HeadId> order = ascending_order(units.blocks(), units.values(values), {}, {});
-    const std::vector<RemovalTarget> targets = removal_targets(fractions_, units.blocks(), limits).targets;
+    const std::vector<RemovalTarget> targets = numbered_targets(numbers_, units.blocks(), limits).targets;
     for (size_t i = 0; i < targets.size(); ++i) {
       PlannedPoint point = unit.points[i];
       point.removed = units.heads(choose_heads(order, units.blocks(), limits, targets[i], {}));
@@ -92,9 +99,17 @@ class UnitCurve final : public PruneRule {
     return point;
   }
 
+  /// Of a whole block's values those of the heads that are there.
+  static torch::Tensor values_of(const BlockHeads& some, const BlockHeads& whole, const torch::Tensor& values) {
+    std::vector<int64_t> places;
+    for (const int64_t head : some.heads)
+      places.push_back(std::find(whole.heads.begin(), whole.heads.end(), head) - whole.heads.begin());
+    return values.index_select(0, torch::tensor(places, torch::kInt64));
+  }
+
   Table table_;
-  std::vector<std::string> methods_;
-  std::vector<double> fractions_;
+  SensitivityOptions options_;
+  RemovalNumbers numbers_;
   HeadUnit unit_;
 };
 

@@ -26,6 +26,11 @@ std::vector<double> read_numbers(const Json& json, const char* key) {
 Estimate ShareFact::estimate() const {
   Estimate estimate{.value = value, .n = n, .stderr_ = stderr_, .ci95 = {}, .interval = ""};
   if (!stderr_) return estimate;
+  if (difference) {
+    estimate.ci95 = interval_in_range({.value = value, .variance = *stderr_ * *stderr_}, {.low = -1, .high = 1});
+    if (estimate.ci95) estimate.interval = "normal";
+    return estimate;
+  }
   const RangedValue share{.value = value,
                           .variance = *stderr_ * *stderr_,
                           .least_n = static_cast<double>(examples),
@@ -41,6 +46,7 @@ Json ShareFact::to_json() const {
   write_optional(json, "baseline", baseline);
   json["n"] = n;
   json["examples"] = examples;
+  if (difference) json["difference"] = true;
   return json;
 }
 
@@ -49,7 +55,8 @@ ShareFact ShareFact::from_json(const Json& json) {
           .stderr_ = read_optional<double>(json, "stderr"),
           .baseline = read_optional<double>(json, "baseline"),
           .n = read_field<int64_t>(json, "n"),
-          .examples = read_field<int64_t>(json, "examples")};
+          .examples = read_field<int64_t>(json, "examples"),
+          .difference = read_or(json, "difference", false)};
 }
 
 ShareFact AnalysisColumn::share(size_t at) const {
@@ -57,7 +64,8 @@ ShareFact AnalysisColumn::share(size_t at) const {
           .stderr_ = stderrs.empty() ? std::nullopt : std::optional(stderrs.at(at)),
           .baseline = baseline,
           .n = n,
-          .examples = examples};
+          .examples = examples,
+          .difference = difference};
 }
 
 Json AnalysisColumn::to_json() const {
@@ -65,6 +73,7 @@ Json AnalysisColumn::to_json() const {
   if (!stderrs.empty()) json["stderr"] = numbers_json(stderrs);
   write_optional(json, "baseline", baseline);
   if (n > 0) json["n"] = n, json["examples"] = examples;
+  if (difference) json["difference"] = true;
   return json;
 }
 
@@ -76,6 +85,7 @@ AnalysisColumn AnalysisColumn::from_json(const Json& json) {
   column.baseline = read_optional<double>(json, "baseline");
   column.n = read_or<int64_t>(json, "n", 0);
   column.examples = read_or<int64_t>(json, "examples", 0);
+  column.difference = read_or(json, "difference", false);
   return column;
 }
 
@@ -143,6 +153,53 @@ AnalysisTable AnalysisTable::from_json(const Json& json) {
     if (row.size() != table.header.size())
       fail(ExitCode::run_failed, "table {} of an analysis has a row of another width than its header", table.name);
   return table;
+}
+
+std::vector<double> HeadMatrix::values() const {
+  std::vector<double> whole(rows.size() * rows.size());
+  for (size_t a = 0; a < rows.size(); ++a)
+    for (size_t b = 0; b <= a; ++b) whole[a * rows.size() + b] = whole[b * rows.size() + a] = rows[a].at(b);
+  return whole;
+}
+
+std::vector<double> HeadMatrix::distances() const {
+  std::vector<double> apart = values();
+  if (similarity)
+    for (double& one : apart) one = one > 1 ? 0 : 1 - one;  // NaN stays
+  return apart;
+}
+
+Json MatrixRow::to_json() const {
+  Json json = {{"seed", seed}, {"analysis", analysis}, {"matrix", matrix}, {"values", numbers_json(values)}};
+  if (similarity) json["similarity"] = true;
+  write_optional(json, "cut", cut);
+  return json;
+}
+
+MatrixRow MatrixRow::from_json(const Json& json) {
+  return {.seed = read_field<int64_t>(json, "seed"),
+          .analysis = read_label(json, "analysis"),
+          .matrix = read_label(json, "matrix"),
+          .similarity = read_or(json, "similarity", false),
+          .cut = read_optional<double>(json, "cut"),
+          .values = read_numbers(json, "values")};
+}
+
+void add_row(std::vector<HeadMatrix>& matrices, const MatrixRow& row) {
+  if (matrices.empty() || matrices.back().name != row.matrix)
+    matrices.push_back({.name = row.matrix, .similarity = row.similarity, .cut = row.cut, .rows = {}});
+  std::vector<std::vector<double>>& rows = matrices.back().rows;
+  if (row.values.size() != rows.size() + 1)
+    fail(ExitCode::run_failed, "row {} of matrix {} of an analysis has {} numbers", rows.size() + 1, row.matrix,
+         row.values.size());
+  rows.push_back(row.values);
+}
+
+void require_whole(const std::vector<HeadMatrix>& matrices, int64_t heads) {
+  for (const HeadMatrix& matrix : matrices)
+    if (matrix.heads() != heads)
+      fail(ExitCode::run_failed, "matrix {} of an analysis is of {} heads, and the analysis of {}", matrix.name,
+           matrix.heads(), heads);
 }
 
 Json AnalysisDone::to_json() const {

@@ -13,14 +13,16 @@
 
 namespace headprune {
 
-/// A number between 0 and 1 that was measured on texts.
+/// A number between 0 and 1 that was measured on texts, or a difference of two.
 struct ShareFact {
   double value = 0;
   std::optional<double> stderr_;   // over texts
   std::optional<double> baseline;  // what it is compared with
   int64_t n = 0, examples = 0;     // what was counted, and the texts that it stands in
+  bool difference = false;         // between -1 and 1
 
-  /// With a 95 % interval that stays in [0, 1]: Wilson's, with the effective n.
+  /// With a 95 % interval that stays in [0, 1]: Wilson's, with the effective n. Of a difference, the normal one that
+  /// stays in [-1, 1].
   Estimate estimate() const;
   bool operator==(const ShareFact&) const = default;
   Json to_json() const;
@@ -34,6 +36,7 @@ struct AnalysisColumn {
   std::vector<double> stderrs;     // [heads], or empty where there are none
   std::optional<double> baseline;  // what the numbers are compared with
   int64_t n = 0, examples = 0;     // queries counted, and the texts that they stand in; 0 of numbers that are no mean
+  bool difference = false;         // of two shares
 
   /// Of head `at`.
   ShareFact share(size_t at) const;
@@ -81,6 +84,37 @@ struct AnalysisTable {
   Json to_json() const;
   static AnalysisTable from_json(const Json& json);
 };
+
+/// One number for every two heads, of all blocks in their order.
+struct HeadMatrix {
+  std::string name;
+  bool similarity = false;  // the distance of two heads is 1 less the number, from 0 on; else the number itself
+  /// Where clusters are made by it: what average linkage joins at no more than this share of its largest distance.
+  std::optional<double> cut = {};
+  std::vector<std::vector<double>> rows;  // of each head, its own and those of the heads before it; NaN: not comparable
+
+  int64_t heads() const { return static_cast<int64_t>(rows.size()); }
+  /// [heads heads] row by row, symmetric.
+  std::vector<double> values() const;
+  std::vector<double> distances() const;
+};
+
+/// A row of a matrix; they follow each other, so that each is of one head more than the one before it.
+struct MatrixRow {
+  int64_t seed = 0;
+  std::string analysis, matrix;
+  bool similarity = false;
+  std::optional<double> cut = {};
+  std::vector<double> values;
+
+  Json to_json() const;
+  static MatrixRow from_json(const Json& json);
+};
+
+/// Throws Error(run_failed) where the row does not follow those that are there.
+void add_row(std::vector<HeadMatrix>& matrices, const MatrixRow& row);
+/// Throws Error(run_failed) where a matrix is not of so many heads.
+void require_whole(const std::vector<HeadMatrix>& matrices, int64_t heads);
 
 /// All blocks of an analysis are there.
 struct AnalysisDone {

@@ -89,6 +89,8 @@ void Journal::score_done(const ScoreDone& event) { append("score_done", event.to
 
 void Journal::analysis(const AnalysisBlock& event) { append("analysis", event.to_json(), Durable::no); }
 
+void Journal::analysis_row(const MatrixRow& event) { append("analysis_row", event.to_json(), Durable::no); }
+
 void Journal::analysis_done(const AnalysisDone& event) { append("analysis_done", event.to_json(), Durable::yes); }
 
 void Journal::point_start(const std::string& point, const PointSpec& spec) {

@@ -44,6 +44,7 @@ class Journal {
   void score(const ScoreBlock& event);
   void score_done(const ScoreDone& event);
   void analysis(const AnalysisBlock& event);
+  void analysis_row(const MatrixRow& event);
   void analysis_done(const AnalysisDone& event);
   void point_start(const std::string& point, const PointSpec& spec);
   void point_done(const PointResult& result);

@@ -153,6 +153,7 @@ Json PointResult::to_json() const {
   write_text(json, "scope", scope);
   json["fraction"] = fraction;
   json["heads_total"] = heads_total;
+  if (!fixed.empty()) json["fixed"] = fixed.to_json();
   json["removed"] = removed.to_json();
   if (fine_tuned) json["fine_tuned"] = true;
   write_text(json, "weights", weights);
@@ -191,6 +192,7 @@ PointResult PointResult::from_json(const Json& json) {
   if (!(result.fraction >= 0 && result.fraction <= 1) || result.spec.heads_removed > result.heads_total)
     fail(ExitCode::run_failed, "the point has {} of {} heads removed and the fraction {}", result.spec.heads_removed,
          result.heads_total, result.fraction);
+  if (json.contains("fixed")) result.fixed = HeadSet::from_json(read_object(json, "fixed"));
   result.removed = HeadSet::from_json(read_object(json, "removed"));
   result.fine_tuned = read_or<bool>(json, "fine_tuned", false);
   result.weights = read_or<std::string>(json, "weights", "");

@@ -66,6 +66,7 @@ struct Point {
   std::string scope;        // "global" or "layer"; empty outside sweeps
   double fraction = 0;      // heads_removed / heads_total
   int64_t heads_total = 0;  // heads that may go under the rule or table
+  HeadSet fixed = {};       // heads that may not, the kinds of the rule aside
   HeadSet removed;
   bool fine_tuned = false;            // weights differ from the intact model's: never merged with an equal mask
   int64_t forward = 0, backward = 0;  // passes spent to get to the point: scoring and fine-tuning

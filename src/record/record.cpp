@@ -69,19 +69,28 @@ void apply_analysis(Record& record, const Json& line) {
   require_heads(record, block.block, block.heads);
   RecordedAnalysis& analysis = record.analyses[{block.seed, block.analysis}];
   if (analysis.done || analysis.to_do_again) analysis = RecordedAnalysis();
+  analysis.matrices.clear();  // they follow all blocks; an attempt that was killed may have left some of their rows
   const BlockId id = block.block;
   analysis.blocks[id] = std::move(block);
+}
+
+void apply_matrix_row(Record& record, const Json& line) {
+  const MatrixRow row = MatrixRow::from_json(line);
+  add_row(record.analyses[{row.seed, row.analysis}].matrices, row);
 }
 
 void apply_analysis_done(Record& record, const Json& line) {
   AnalysisDone done = AnalysisDone::from_json(line);
   RecordedAnalysis& analysis = record.analyses[{done.seed, done.analysis}];
+  int64_t heads = 0;
+  for (const auto& [id, block] : analysis.blocks) heads += std::ssize(block.heads);
+  require_whole(analysis.matrices, heads);
   analysis.done = std::move(done);
 }
 
 void apply_point_done(Record& record, const Json& line) {
   PointResult result = PointResult::from_json(line);
-  for (const HeadId& head : result.removed.heads()) require_heads(record, head.block, {head.head});
+  for (const HeadId& head : result.removed.with(result.fixed).heads()) require_heads(record, head.block, {head.head});
   record.failed.erase(result.point);
   record.skipped.erase(result.point);
   record.points_again.erase(result.point);
@@ -185,6 +194,7 @@ const std::map<std::string, Handler>& handlers() {
       {"score", apply_score},
       {"score_done", apply_score_done},
       {"analysis", apply_analysis},
+      {"analysis_row", apply_matrix_row},
       {"analysis_done", apply_analysis_done},
       {"point_start",
        [](Record& r, const Json& line) {
@@ -235,7 +245,7 @@ void name_kept_heads(Record& record) {
     for (const BlockHeads& block : record.facts->blocks) {
       if (block.id != about) continue;
       for (const int64_t head : block.heads) {
-        if (point.removed.contains({about, head})) continue;
+        if (point.removed.contains({about, head}) || point.fixed.contains({about, head})) continue;
         if (spec.heads_removed == point.heads_total - 1)
           point.kept_head = head;
         else

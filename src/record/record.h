@@ -49,6 +49,7 @@ struct AnalysisKey {
 /// An analysis as recorded, as RecordedScore.
 struct RecordedAnalysis {
   std::map<BlockId, AnalysisBlock> blocks;
+  std::vector<HeadMatrix> matrices;  // of all heads of the blocks
   std::optional<AnalysisDone> done;
   bool to_do_again = false;
 };

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include "core/files.h"
-#include "report/numbers/role_agreement.h"
 #include "report/numbers/roles.h"
 #include "report/tables/contest_table.h"
+#include "report/tables/matrices_file.h"
 #include "report/tables/method_pairs.h"
 #include "report/tables/results_json.h"
 #include "report/tables/scores_file.h"
@@ -58,6 +58,8 @@ void write_views(const ReportInput& input, const fs::path& to) {
     make_folders(to / "analysis");
     for (const std::string& label : labels)
       files.write(to / "analysis" / (label + ".csv"), analysis_csv(record, label));
+    for (const std::string& label : matrix_labels(record))
+      files.write(to / "analysis" / (label + ".safetensors"), matrices_safetensors(record, label));
     for (const RecordedAnalysis* analysis : shown_analyses(record))
       for (const AnalysisTable& table : analysis->done->tables) {
         const std::string& label = analysis->done->analysis;
@@ -65,7 +67,7 @@ void write_views(const ReportInput& input, const fs::path& to) {
                     analysis_table_csv(record, label, table.name));
       }
     files.write(to / "roles.csv", roles_csv(record));
-    files.write(to / "role_agreement.csv", role_agreement_csv(role_agreement(record)));
+    files.write(to / "role_agreement.csv", role_agreement_csv(input.role_agreement));
     files.write(to / "role_survival.csv", role_survival_csv(record));
   }
   files.write(to / "scores.safetensors", scores_safetensors(record));

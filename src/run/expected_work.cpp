@@ -70,9 +70,9 @@ class Expected {
     if (until(Stage::analyse) && !analysed(seed))
       add(Work::analysed_batch, static_cast<double>(workspace_.analysis_batches.size()), sizes_.analysed_batch);
     if (until(Stage::prune))
-      for (const SeedRule& sweep : sweep_rules(experiment, blocks_, seed)) add_plan(sweep.plan);
+      for (const SeedRule& sweep : sweep_rules(experiment, {blocks_, seed})) add_plan(sweep.plan);
     if (until(Stage::sensitivity))
-      for (const SeedRule& table : table_rules(experiment, blocks_, seed)) add_plan(table.plan);
+      for (const SeedRule& table : table_rules(experiment, {blocks_, seed})) add_plan(table.plan);
     if (until(Stage::surgery)) add_surgery();
   }
 

@@ -53,7 +53,7 @@ void check_masks(const Experiment& experiment, const ModelFamily& family, CrossP
   for (size_t i = 0; i < experiment.prune.sweeps.size(); ++i) {
     const std::string path = "prune.sweeps." + std::to_string(i);
     try {
-      const SeedRule sweep = sweep_rule(experiment, i, blocks, seed);
+      const SeedRule sweep = sweep_rule(experiment, i, {blocks, seed});
       if (sweep.plan.trains_weights() && !experiment.train)
         found.emplace_back(path, "training weights needs a train section: add one");
       if (sweep.rule->converts() && !cannot_convert.empty()) found.emplace_back(path, cannot_convert);
@@ -64,7 +64,7 @@ void check_masks(const Experiment& experiment, const ModelFamily& family, CrossP
     }
   }
   try {
-    table_rules(experiment, blocks, seed);
+    table_rules(experiment, {blocks, seed});
   } catch (const Error& error) {
     found.emplace_back("sensitivity", error.what());
   }

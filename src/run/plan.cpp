@@ -133,8 +133,8 @@ ExperimentPlan plan_experiment(const Experiment& experiment, const Dataset& data
   }
   plan.train_steps = training_steps(experiment, dataset, experiment.seeds.front());
   int64_t select_masks = 0;
-  std::vector<SeedRule> rules = sweep_rules(experiment, blocks, experiment.seeds.front());
-  for (SeedRule& table : table_rules(experiment, blocks, experiment.seeds.front())) rules.push_back(std::move(table));
+  std::vector<SeedRule> rules = sweep_rules(experiment, {blocks, experiment.seeds.front()});
+  for (SeedRule& table : table_rules(experiment, {blocks, experiment.seeds.front()})) rules.push_back(std::move(table));
   for (const SeedRule& rule : rules) {
     if (const auto step = rule.rule->at_step()) kept_steps.emplace(*step, rule.label);
     plan.points += rule.plan.points();

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "record/record.h"
 #include "run/experiment.h"
 
 namespace headprune {
@@ -15,10 +16,17 @@ struct SeedRule {
   RulePlan plan;
 };
 
+/// What a rule is planned for.
+struct RuleSubject {
+  const Blocks& blocks;
+  int64_t seed = 0;
+  const Record* record = nullptr;  // which holds what the analyses found; null before they have run
+};
+
 /// Throws Error(usage) as PruneRule::plan() and chosen_methods() do.
-SeedRule sweep_rule(const Experiment& experiment, size_t sweep, const Blocks& blocks, int64_t seed);
-std::vector<SeedRule> sweep_rules(const Experiment& experiment, const Blocks& blocks, int64_t seed);
-std::vector<SeedRule> table_rules(const Experiment& experiment, const Blocks& blocks, int64_t seed);
+SeedRule sweep_rule(const Experiment& experiment, size_t sweep, const RuleSubject& subject);
+std::vector<SeedRule> sweep_rules(const Experiment& experiment, const RuleSubject& subject);
+std::vector<SeedRule> table_rules(const Experiment& experiment, const RuleSubject& subject);
 
 /// Share of a whole pass that a mask is expected to cost, the blocks below its first missing head being shared:
 /// 0 where no head goes, or every one that may: other points have these masks.

@@ -22,6 +22,7 @@ AnalysisBlock recorded_block(const AnalysisResult& result, const AnalysisKey& ke
     one.baseline = column.baseline[b];
     one.n = column.n[b];
     one.examples = column.examples[b];
+    one.difference = column.difference;
     row.columns.push_back(std::move(one));
   }
   return row;
@@ -29,6 +30,14 @@ AnalysisBlock recorded_block(const AnalysisResult& result, const AnalysisKey& ke
 
 void record_analysis(Workspace& workspace, const AnalysisKey& key, const AnalysisResult& result, const Blocks& blocks) {
   for (size_t b = 0; b < blocks.size(); ++b) workspace.journal.analysis(recorded_block(result, key, blocks, b));
+  for (const HeadMatrix& matrix : result.matrices)
+    for (const std::vector<double>& row : matrix.rows)
+      workspace.journal.analysis_row({.seed = key.seed,
+                                      .analysis = key.analysis,
+                                      .matrix = matrix.name,
+                                      .similarity = matrix.similarity,
+                                      .cut = matrix.cut,
+                                      .values = row});
   AnalysisDone done{.seed = key.seed,
                     .analysis = key.analysis,
                     .roles = {},

@@ -31,6 +31,21 @@ std::shared_ptr<TransformerModel> model_at(const SeedRun& run, int64_t step) {
   return model;
 }
 
+int64_t points_of(const std::vector<SeedRule>& rules) {
+  int64_t points = 0;
+  for (const SeedRule& rule : rules) points += rule.plan.points();
+  return points;
+}
+
+/// Rules as they are once roles are known, which may leave them fewer points than was thought before.
+std::vector<SeedRule> rules_now(SeedRun& run, std::vector<SeedRule> (*rules)(const Experiment&, const RuleSubject&)) {
+  Workspace& workspace = run.workspace;
+  std::vector<SeedRule> now = rules(workspace.experiment, {run.blocks, run.seed, &workspace.journal.record()});
+  workspace.points.total += points_of(now) - points_of(rules(workspace.experiment, {run.blocks, run.seed}));
+  workspace.status.set_points(workspace.points);
+  return now;
+}
+
 }  // namespace
 
 Passes evaluate_stage(SeedRun& run) {
@@ -40,11 +55,11 @@ Passes evaluate_stage(SeedRun& run) {
 }
 
 Passes prune_stage(SeedRun& run, const IntactScores& scores) {
-  const Workspace& workspace = run.workspace;
+  Workspace& workspace = run.workspace;
   std::optional<IntactModel> earlier;  // of the last step asked for: sweeps about one share it
   std::optional<int64_t> earlier_step;
   Passes passes;
-  for (const SeedRule& sweep : sweep_rules(workspace.experiment, run.blocks, run.seed)) {
+  for (const SeedRule& sweep : rules_now(run, sweep_rules)) {
     log_info("[prune] seed {}: sweep {}", run.seed, sweep.label);
     const std::optional<int64_t> at_step = sweep.rule->at_step();
     if (at_step) {
@@ -73,7 +88,7 @@ Passes prune_stage(SeedRun& run, const IntactScores& scores) {
 
 Passes sensitivity_stage(SeedRun& run, const IntactScores& scores) {
   Passes passes;
-  for (const SeedRule& table : table_rules(run.workspace.experiment, run.blocks, run.seed)) {
+  for (const SeedRule& table : rules_now(run, table_rules)) {
     Host host(run, scores, *run.intact, table.label);
     run_rule(*table.rule, table.plan, run.model(), host);
     passes += host.passes();

@@ -164,9 +164,9 @@ std::vector<Importance> importance(const std::vector<ScoreRequest>& requests, co
     const auto batches = static_cast<int64_t>(input.batches.size());
     if (running[r].needs.data) result.forward = batches;
     if (running[r].needs.any_gradient()) result.backward = batches;
-    result.forward += raw.masks * batches;
+    result.forward += raw.masks * batches + raw.batches;
     if (result.forward == 0) continue;
-    result.examples = input.examples;
+    result.examples = raw.batches > 0 ? raw.examples : input.examples;
     result.dur_s = monotonic_seconds() - start;  // of the pass they share
   }
   return results;

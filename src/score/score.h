@@ -82,8 +82,9 @@ struct RawScores {
   PerBlock stderr_;
   /// The values from the examples of even and of odd index alone, [U] a block; empty where a method has none.
   std::array<PerBlock, 2> halves;
-  std::vector<int64_t> n;  // examples that counted in each block; empty where a method looks at none
-  int64_t masks = 0;       // evaluations of the score split beyond the pass that methods share
+  std::vector<int64_t> n;             // examples that counted in each block; empty where a method looks at none
+  int64_t masks = 0;                  // evaluations of the score split beyond the pass that methods share
+  int64_t batches = 0, examples = 0;  // forward passes over batches of its own, and what they hold
 };
 
 enum class Keep { large, small };                        // which end of the raw values means "keep"

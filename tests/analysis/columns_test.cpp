@@ -175,7 +175,7 @@ TEST_CASE("rare equals plain loops", "[analysis]") {
 }
 
 TEST_CASE("batch size, order and padding change nothing of an analysis", "[analysis]") {
-  for (const char* yaml : {"positional", "special", "{rare: {frequent: 2}}"}) {
+  for (const char* yaml : {"positional", "special", "{rare: {frequent: 2}}", "{semantic: {frequent: 1}}"}) {
     CAPTURE(yaml);
     for (const Kind kind : kFamilies) {
       const Subject subject = make_subject(kind, torch::kFloat64);

@@ -11,17 +11,6 @@ namespace {
 
 using Texts = std::vector<std::string>;
 
-/// [CLS], the tokens, [SEP] where asked for.
-Example text_of(std::vector<int64_t> ids, bool separator = true) {
-  Example example;
-  example.tokens.push_back(Vocabulary::kClassification);
-  example.tokens.insert(example.tokens.end(), ids.begin(), ids.end());
-  if (separator) example.tokens.push_back(Vocabulary::kSeparator);
-  example.special = {0};
-  example.label = 0;
-  return example;
-}
-
 /// The higher the id, the rarer; 10 is ".".
 std::vector<Example> texts() {
   return {text_of({4, 5, 6, 4, 5}), text_of({4, 4, 5, 7}), text_of({6, 4, 5, 8, 10}), text_of({5, 4, 9, 4, 4, 5}),

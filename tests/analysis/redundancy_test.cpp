@@ -1,5 +1,6 @@
 // Distances between heads: plain loops over one text at a time, and heads that are copies of each other.
 #include <cmath>
+#include <numeric>
 
 #include "analysis/support.h"
 #include "model/attention.h"
@@ -99,6 +100,74 @@ TEST_CASE("a head and its copy are the same, a turned copy attends alike and wri
   CHECK(closest[4].get<double>() == Approx(-1).epsilon(1e-9));
   CHECK(column(result, "js_nearest").values[0][1].item<double>() == Approx(0).margin(1e-12));
   CHECK(column(result, "cka_nearest").values[0][0].item<double>() == Approx(1).epsilon(1e-9));
+}
+
+TEST_CASE("the score redundancy is the greedy removal on the analysis's distances", "[analysis][redundancy]") {
+  for (const char* measure : {"js", "cka", "cosine"})
+    for (const Kind kind : kFamilies) {
+      CAPTURE(measure, to_string(kind));
+      const Subject subject = make_subject(kind, torch::kFloat64);
+      const std::string options = fmt::format("{{redundancy: {{measure: {}, texts: 5}}}}", measure);
+      const AnalysisResult result = analyse(options, *subject.model, subject.examples);
+      const auto matrix = std::find_if(result.matrices.begin(), result.matrices.end(),
+                                       [&](const HeadMatrix& one) { return one.name == measure; });
+      REQUIRE(matrix != result.matrices.end());
+      CHECK(matrix->cut == 0.7);
+      const std::vector<double> apart = matrix->distances();
+      const int64_t heads = matrix->heads();
+      const auto between = [&](int64_t a, int64_t b) {
+        const double value = apart[static_cast<size_t>(a * heads + b)];
+        return std::isfinite(value) ? value : 1e9;
+      };
+      const Importance importance = score(options, subject, {.batch_size = 2, .reverse = true});
+      std::vector<double> values;
+      for (const torch::Tensor& block : importance.values)
+        for (int64_t h = 0; h < block.size(0); ++h) values.push_back(block[h].item<double>());
+      REQUIRE(std::ssize(values) == heads);
+      // By plain loops: take away the lowest value again and again; it is what it had to its nearest survivor, and no
+      // other survivor had a nearer one.
+      std::vector<int64_t> left(values.size());
+      std::iota(left.begin(), left.end(), 0);
+      double most = 0;
+      for (const double value : apart)
+        if (std::isfinite(value)) most = std::max(most, value);
+      while (!left.empty()) {
+        const auto nearest = [&](int64_t one) {
+          double smallest = 1e9;
+          for (const int64_t other : left)
+            if (other != one) smallest = std::min(smallest, between(one, other));
+          return smallest;
+        };
+        const auto goes = std::min_element(left.begin(), left.end(), [&](int64_t a, int64_t b) {
+          return values[static_cast<size_t>(a)] < values[static_cast<size_t>(b)];
+        });
+        double smallest = 1e9;
+        for (const int64_t one : left) smallest = std::min(smallest, nearest(one));
+        const double expected = smallest < 1e9 ? smallest : 2 * most;
+        CHECK(values[static_cast<size_t>(*goes)] == Approx(expected).epsilon(1e-9).margin(1e-12));
+        if (smallest < 1e9) CHECK(nearest(*goes) == Approx(smallest).epsilon(1e-9).margin(1e-12));
+        left.erase(goes);
+      }
+      CHECK(importance.examples == 5);
+      CHECK(importance.forward == result.forward);
+    }
+}
+
+TEST_CASE("clusters hold copies together, and every head once", "[analysis][redundancy]") {
+  const Subject subject = make_subject(Kind::cross, torch::kFloat64);
+  const AnalysisResult result = analyse("{redundancy: {cut: 0.3}}", *subject.model, subject.examples);
+  const AnalysisTable& table = result.tables.at(1);
+  CHECK(table.name == "clusters");
+  int64_t heads = 0;
+  for (const std::vector<Json>& row : table.rows) {
+    const auto members = row[1].get<std::string>();
+    heads += row[2].get<int64_t>();
+    CHECK(std::count(members.begin(), members.end(), ' ') + 1 == row[2].get<int64_t>());
+    // Heads of different kinds see different keys.
+    for (size_t at = members.find(' '); at != std::string::npos; at = members.find(' ', at + 1))
+      CHECK(members.substr(at + 1, 3) == members.substr(0, 3));
+  }
+  CHECK(heads == 18);
 }
 
 TEST_CASE("heads that see different keys have no distance of attention, and it is said", "[analysis][redundancy]") {

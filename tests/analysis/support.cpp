@@ -24,6 +24,16 @@ Dataset dataset_of(const std::vector<Example>& texts, const std::vector<Example>
   return dataset;
 }
 
+Example text_of(const std::vector<int64_t>& ids, bool separator) {
+  Example example;
+  example.tokens.push_back(Vocabulary::kClassification);
+  example.tokens.insert(example.tokens.end(), ids.begin(), ids.end());
+  if (separator) example.tokens.push_back(Vocabulary::kSeparator);
+  example.special = {0};
+  example.label = 0;
+  return example;
+}
+
 namespace {
 
 struct AnalysisHolder {
@@ -110,6 +120,15 @@ void plant(const HeadRows& head, Plant what) {
       break;
     case Plant::rarest:
       for (int64_t id = 4; id < kTokens; ++id) to_one(kToken + id, kSharp * static_cast<double>(id) / 4);
+      break;
+    case Plant::same:
+      for (int64_t id = 0; id < kTokens; ++id) {
+        head.query[id][kToken + id] = 1;
+        head.key[id][kToken + id] = kSharp;
+      }
+      head.query_bias[kTokens] = 1;
+      for (int64_t place = 0; place < kPlaces; ++place)
+        head.key[kTokens][kPosition + place] = 5 * static_cast<double>(kPlaces - place);
       break;
     case Plant::uniform:
       break;

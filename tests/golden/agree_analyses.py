@@ -4,12 +4,13 @@
 usage: agree_analyses.py RUN MODEL_FOLDER [--report DEV.tsv --train TRAIN.tsv [--max-length N]] [--conllu F] [--seed N]
 
 RUN is a run folder whose `analyses` looked at every sentence of DEV.tsv, with the frequencies of TRAIN.tsv (lines
-"sentence TAB label"), or holds `induction`, whose random texts of --seed are drawn again here. MODEL_FOLDER is the model
+"sentence TAB label"), or holds `induction`, whose random texts of --seed are drawn again here; of a treebank
+(--conllu) `syntactic` and, where there is one, `semantic` under the label semantic_words. MODEL_FOLDER is the model
 that was analysed (RUN/model, or the folder that was loaded). All default options. The reference is float64, one text at
 a time. Prints the largest difference of each column and exits 1 when one is above 1e-5 (a share of queries, in which one
 row of a close tie counts 1/n: above 1.5/n).
 
-Needs torch, transformers 4.57 and numpy.
+Needs torch, transformers 4.57, numpy, scipy and safetensors.
 """
 import argparse
 import csv
@@ -19,6 +20,9 @@ from pathlib import Path
 
 import numpy
 import torch
+from safetensors.numpy import load_file
+from scipy.cluster.hierarchy import fcluster, linkage
+from scipy.spatial.distance import squareform
 from transformers import AutoConfig, AutoModel, AutoModelForCausalLM, AutoTokenizer
 
 MASK = (1 << 64) - 1
@@ -72,7 +76,7 @@ class Random:
 
 
 class Columns:
-    """Sums over queries, [layers, heads] a column, and how many queries counted."""
+    """Sums over queries (or pairs), [layers, heads] a column, and how many counted."""
 
     def __init__(self):
         self.sums, self.counts = {}, Counter()
@@ -81,6 +85,11 @@ class Columns:
         """values [layers, heads, T], counted [T]"""
         self.sums[name] = self.sums.get(name, 0) + (values * counted).sum(-1)
         self.counts[name] += int(counted.sum())
+
+    def add_sum(self, name, values, counted):
+        """values [layers, heads]: summed already, of `counted` pairs"""
+        self.sums[name] = self.sums.get(name, 0) + values
+        self.counts[name] += counted
 
     def of(self, name):
         return self.sums[name] / self.counts[name]
@@ -91,6 +100,41 @@ def largest_on(weights, hit):
     top = weights.max(-1, keepdims=True)
     at_top = weights == top
     return (at_top & hit).any(-1) & (at_top.sum(-1) == 1)
+
+
+def add_semantic(columns, weights, same):
+    """weights [layers, heads, words, words]; same [words]: equal for the same content word, -1 another word, None no word"""
+    words = range(len(same))
+    content = [one is not None and one != -1 for one in same]
+    equal, unequal, to_content, to_other = [], {}, [], {}
+    for i in words:
+        for j in words:
+            if i == j or same[i] is None or same[j] is None:
+                continue
+            if j < i and content[i] and content[j]:
+                if same[i] == same[j]:
+                    equal.append((i, j))
+                else:
+                    unequal.setdefault(i - j, []).append((i, j))
+            if content[j]:
+                to_content.append((i, j))
+            else:
+                to_other.setdefault(i - j, []).append((i, j))
+    places = lambda pairs, side: numpy.array([pair[side] for pair in pairs], int)
+    at = lambda pairs: weights[..., places(pairs, 0), places(pairs, 1)]
+    means = lambda others: {distance: at(pairs).mean(-1) for distance, pairs in others.items()}
+
+    def above(pairs, others):
+        compared = [(i, j) for i, j in pairs if i - j in others]
+        mean = means({distance: others[distance] for distance in {i - j for i, j in compared}})
+        return at(compared).sum(-1), sum((mean[i - j] for i, j in compared), numpy.zeros(weights.shape[:2])), len(compared)
+
+    total, expected, counted = above(equal, unequal)
+    columns.add_sum("to_earlier_same", total, counted)
+    columns.add_sum("same_above_others", total - expected, counted)
+    columns.add_sum("to_content", at(to_content).sum(-1), len({i for i, _ in to_content}))
+    total, expected, counted = above(to_content, to_other)
+    columns.add_sum("content_above_others", total - expected, counted)
 
 
 def read_table(path):
@@ -142,7 +186,11 @@ def compare_encoder(arguments):
     limit = ordinary[499]
     bare = lambda token: token[2:] if token.startswith("##") and len(token) > 2 else token
     is_punctuation = lambda text: all(33 <= ord(c) <= 47 or 58 <= ord(c) <= 64 or 91 <= ord(c) <= 96 or 123 <= ord(c) <= 126 for c in text)
-    positional, special_columns, rare = Columns(), Columns(), Columns()
+    positional, special_columns, rare, semantic = Columns(), Columns(), Columns(), Columns()
+    punctuation = {id for id in range(len(tokenizer)) if is_punctuation(bare(tokenizer.convert_ids_to_tokens(id)))}
+    eligible = [id for id in range(len(tokenizer)) if id not in special | punctuation | {tokenizer.unk_token_id}]
+    few = sorted((frequency[id] for id in eligible), reverse=True)[99]
+    content = {id for id in eligible if frequency[id] < few}
     for text in sentences(arguments.report):
         ids = encode(text)
         weights = attentions(model, ids)
@@ -160,7 +208,7 @@ def compare_encoder(arguments):
         kinds = {
             "classifier": numpy.array([id == tokenizer.cls_token_id for id in ids]),
             "separator": numpy.array([id == tokenizer.sep_token_id for id in ids]),
-            "punctuation": numpy.array([id not in special and is_punctuation(bare(tokenizer.convert_ids_to_tokens(id))) for id in ids]),
+            "punctuation": numpy.array([id not in special and id in punctuation for id in ids]),
             "last": place == length - 1,
         }
         for kind, there in kinds.items():
@@ -173,14 +221,17 @@ def compare_encoder(arguments):
         for name, most in (("largest_on_rarest", first), ("largest_on_two_rarest", second)):
             hit = (counts <= most) & numpy.isfinite(counts)
             rare.add(name, largest_on(weights, numpy.tile(hit, (length, 1))), counted)
+        add_semantic(semantic, weights, [None if id in special else id if id in content else -1 for id in ids])
     good = True
-    if (arguments.run / "analysis" / "redundancy-pairs.csv").exists():
+    if (arguments.run / "analysis" / "redundancy.safetensors").exists():
         good = compare_redundancy(arguments, tokenizer, model)
-    return good and all([compare(arguments.run, "positional", positional, {}), compare(arguments.run, "special", special_columns, {}), compare(arguments.run, "rare", rare, {})])
+    found = {"positional": positional, "special": special_columns, "rare": rare, "semantic": semantic}
+    there = {name: columns for name, columns in found.items() if (arguments.run / "analysis" / f"{name}.csv").exists()}
+    return good and all([compare(arguments.run, name, columns, {}) for name, columns in there.items()])
 
 
 def compare_redundancy(arguments, tokenizer, model, texts=32, most=64):
-    """js and cosine of the pairs in the run's table; cka is averaged over batches, which are headprune's own."""
+    """js and cosine of every two heads, and clusters; cka is averaged over batches, which are headprune's own."""
     config, heads = model.config, model.config.num_attention_heads
     width = config.hidden_size // heads
     outputs = [[] for _ in range(config.num_hidden_layers)]
@@ -188,38 +239,46 @@ def compare_redundancy(arguments, tokenizer, model, texts=32, most=64):
         layer.attention.output.dense.register_forward_pre_hook(lambda _, inputs, at=outputs[i]: at.append(inputs[0][0].detach()))
         for i, layer in enumerate(model.encoder.layer)
     ]
-    rows, js, cosine, counted, positions = None, 0, 0, 0, 0
-    with open(arguments.run / "analysis" / "redundancy-pairs.csv", newline="") as file:
-        rows = list(csv.DictReader(file))
-    name = lambda text: tuple(int(part[1:]) for part in text.split(".")[1:])
-    first, second = zip(*[(name(row["head"]), name(row["other"])) for row in rows])
+    entropy = lambda p: -(p * numpy.log(p, where=p > 0, out=numpy.zeros_like(p))).sum(-1)
+    count = config.num_hidden_layers * heads
+    js, cosine, positions = numpy.zeros((count, count)), numpy.zeros((count, count)), 0
     for text in sentences(arguments.report)[:texts]:
         ids = tokenizer(text, truncation=True, max_length=arguments.max_length)["input_ids"][:most]
-        weights = attentions(model, ids)
-        entropy = lambda p: -(p * numpy.log(p, where=p > 0, out=numpy.zeros_like(p))).sum(-1)
-        p = numpy.stack([weights[a] for a in first])
-        q = numpy.stack([weights[b] for b in second])
-        js = js + (entropy((p + q) / 2) - (entropy(p) + entropy(q)) / 2).sum(-1)
-        contexts = [at.pop() for at in outputs]
-        written = {}
-        for layer, context in enumerate(contexts):
+        p = attentions(model, ids).reshape(count, len(ids), len(ids))
+        own = entropy(p).sum(-1)
+        for i in range(count):
+            js[i] += entropy((p[i] + p) / 2).sum(-1) - (own[i] + own) / 2
+        written = []
+        for layer, context in enumerate(at.pop() for at in outputs):
             matrix = model.encoder.layer[layer].attention.output.dense.weight.detach()
             for head in range(heads):
                 part = slice(head * width, (head + 1) * width)
                 out = (context[:, part] @ matrix[:, part].T).numpy()
-                written[layer, head] = out / numpy.linalg.norm(out, axis=1, keepdims=True)
-        cosine = cosine + numpy.array([(written[a] * written[b]).sum() for a, b in zip(first, second)])
-        counted, positions = counted + len(ids), positions + len(ids)
+                written.append((out / numpy.linalg.norm(out, axis=1, keepdims=True)).ravel())
+        written = numpy.stack(written)
+        cosine += written @ written.T
+        positions += len(ids)
     for hook in hooks:
         hook.remove()
-    worst_js = max(abs(js[i] / counted - float(row["js"])) for i, row in enumerate(rows))
-    worst_cosine = max(abs(cosine[i] / positions - float(row["cosine"])) for i, row in enumerate(rows))
-    print(f"redundancy: {len(rows)} pairs, largest difference of js {worst_js:.1e}, of cosine {worst_cosine:.1e}")
-    return worst_js <= 1e-5 and worst_cosine <= 1e-5
+    ours = load_file(arguments.run / "analysis" / "redundancy.safetensors")
+    seed = next(iter(ours)).split("/")[0]
+    worst_js = abs(ours[f"{seed}/js"] - js / positions).max()
+    worst_cosine = abs(ours[f"{seed}/cosine"] - cosine / positions).max()
+    name = lambda index: f"encoder.L{index // heads}.H{index % heads}"
+    distances = ours[f"{seed}/js"]
+    merges = linkage(squareform(distances, checks=False), method="average")
+    theirs = {}
+    for index, cluster in enumerate(fcluster(merges, 0.7 * merges[-1, 2], criterion="distance")):
+        theirs.setdefault(cluster, set()).add(name(index))
+    with open(arguments.run / "analysis" / "redundancy-clusters.csv", newline="") as file:
+        clusters = [set(row["members"].split()) for row in csv.DictReader(file)]
+    same = sorted(map(sorted, clusters)) == sorted(map(sorted, theirs.values()))
+    print(f"redundancy: {count} heads, largest difference of js {worst_js:.1e}, of cosine {worst_cosine:.1e}, {len(clusters)} clusters" + ("" if same else " DIFFERENT from scipy's"))
+    return worst_js <= 1e-5 and worst_cosine <= 1e-5 and same
 
 
 def read_conllu(path):
-    """Sentences as (text, words); a word is (begin, end, head, relation) in characters, without text (0, 0)."""
+    """Sentences as (text, words); a word is (begin, end, head, relation, lemma, tag), in characters, without text (0, 0)."""
     for block in path.read_text(encoding="utf-8").replace("\r", "").strip().split("\n\n"):
         lines = block.split("\n")
         text = next(line[len("# text = ") :] for line in lines if line.startswith("# text = "))
@@ -243,18 +302,18 @@ def read_conllu(path):
             else:
                 begin = text.index(row[1], at)
                 end = at = begin + len(row[1])
-            words.append((begin, end, int(row[6]) - 1, row[7].split(":")[0]))
+            words.append((begin, end, int(row[6]) - 1, row[7].split(":")[0], row[2], row[3]))
         yield text, words
 
 
 def compare_syntax(arguments):
     tokenizer = AutoTokenizer.from_pretrained(arguments.model)
     model = AutoModel.from_pretrained(arguments.model, attn_implementation="eager").double().eval()
-    hits, counts = {}, Counter()
+    hits, counts, semantic = {}, Counter(), Columns()
     for text, words in read_conllu(arguments.conllu):
         encoded = tokenizer(text, return_offsets_mapping=True)
         weights = attentions(model, encoded["input_ids"])
-        pieces = [[t for t, (b, e) in enumerate(encoded["offset_mapping"]) if b < end and begin < e] for begin, end, _, _ in words]
+        pieces = [[t for t, (b, e) in enumerate(encoded["offset_mapping"]) if b < end and begin < e] for begin, end, *_ in words]
         size = len(words)
         matrix = numpy.zeros(weights.shape[:2] + (size, size))
         for i in range(size):
@@ -262,14 +321,20 @@ def compare_syntax(arguments):
                 if i != j and pieces[i] and pieces[j]:
                     matrix[..., i, j] = weights[..., pieces[i], :][..., pieces[j]].sum(-1).mean(-1)
         best = matrix.argmax(-1)
-        for i, (_, _, head, relation) in enumerate(words):
+        lemmas = lambda lemma, tag: lemma if lemma != "_" and tag in ("NOUN", "PROPN", "VERB", "ADJ", "ADV") else -1
+        add_semantic(semantic, matrix, [lemmas(*word[4:]) if own else None for word, own in zip(words, pieces)])
+        for i, (_, _, head, relation, *_) in enumerate(words):
             if head < 0 or not pieces[i] or not pieces[head]:
                 continue
             for name, asks, wanted in ((f"{relation}_to_head", i, head), (f"{relation}_to_dependent", head, i)):
                 hits[name] = hits.get(name, 0) + (best[..., asks] == wanted)
                 counts[name] += 1
+    good = True
+    if (arguments.run / "analysis" / "semantic_words.csv").exists():
+        good = compare(arguments.run, "semantic_words", semantic, {})
     table, n = read_table(arguments.run / "analysis" / "syntactic.csv")
-    good = set(table) == {name for name in hits if counts[name] >= 100}
+    del table["syntactic"], n["syntactic"]  # made of the others
+    good = good and set(table) == {name for name in hits if counts[name] >= 100}
     worst = 0.0
     for name in table:
         ours = numpy.zeros(weights.shape[:2])

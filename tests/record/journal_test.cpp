@@ -81,6 +81,37 @@ void write_attempt(const fs::path& folder) {
 
 }  // namespace
 
+TEST_CASE("rows of a matrix belong to their analysis, and an attempt that was killed leaves none", "[record]") {
+  const TestFolder folder;
+  const auto write = [](Journal& journal, bool to_the_end) {
+    for (const int64_t layer : {0, 1})
+      journal.analysis({.seed = 1, .analysis = "near", .block = {Kind::encoder, layer}, .heads = {0}, .columns = {}});
+    for (const char* name : {"js", "cka"}) {
+      journal.analysis_row({.seed = 1, .analysis = "near", .matrix = name, .cut = 0.5, .values = {0}});
+      if (!to_the_end) return;
+      journal.analysis_row({.seed = 1, .analysis = "near", .matrix = name, .cut = 0.5, .values = {0.25, 0}});
+    }
+    journal.analysis_done({.seed = 1, .analysis = "near", .roles = {}, .strengths = {}, .tables = {}, .notes = {}});
+  };
+  {
+    Journal journal(folder.path());
+    journal.run_start("exp", "run-hash");
+    write(journal, false);
+  }
+  {
+    Journal journal(folder.path());
+    journal.run_start("exp", "run-hash");
+    write(journal, true);
+  }
+  const Record record = read_record(folder.path());
+  REQUIRE(record.analyses.size() == 1);
+  const RecordedAnalysis& analysis = record.analyses.begin()->second;
+  REQUIRE(analysis.matrices.size() == 2);
+  CHECK(analysis.matrices[1].name == "cka");
+  CHECK(analysis.matrices[0].cut == 0.5);
+  CHECK(analysis.matrices[0].values() == std::vector<double>{0, 0.25, 0.25, 0});
+}
+
 TEST_CASE("a journal is read back as one record", "[record]") {
   const TestFolder folder;
   write_attempt(folder.path());

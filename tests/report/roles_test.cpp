@@ -2,11 +2,14 @@
 #include "report/numbers/roles.h"
 
 #include <cmath>
+#include <cstring>
 
+#include "core/safetensors.h"
 #include "fixture.h"
 #include "report/numbers/role_agreement.h"
 #include "report/page/figures.h"
 #include "report/page/report.h"
+#include "report/tables/matrices_file.h"
 #include "support/catch.h"
 
 using namespace headprune;
@@ -64,6 +67,74 @@ TEST_CASE("roles stand with the number that says so, and its interval", "[report
   CHECK(analysis_labels(record) == std::vector<std::string>{"look"});
 }
 
+TEST_CASE("a difference of shares may be below 0, in its interval and in the journal", "[report][roles]") {
+  const AnalysisColumn column{.name = "above",
+                              .values = {-0.01, 0.2},
+                              .stderrs = {0.01, 0.02},
+                              .baseline = 0,
+                              .n = 500,
+                              .examples = 100,
+                              .difference = true};
+  const AnalysisColumn read = AnalysisColumn::from_json(column.to_json());
+  CHECK(read.difference);
+  const Estimate estimate = read.share(0).estimate();
+  REQUIRE(estimate.ci95);
+  CHECK((*estimate.ci95)[0] == Approx(-0.01 - 1.96 * 0.01).margin(1e-4));
+  CHECK((*estimate.ci95)[1] == Approx(-0.01 + 1.96 * 0.01).margin(1e-4));
+  CHECK(estimate.interval == "normal");
+  CHECK(ShareFact::from_json(read.share(1).to_json()) == read.share(1));
+}
+
+TEST_CASE("a matrix of heads is drawn in the order of its tree, and written whole", "[report][roles]") {
+  Record record = one_seed();
+  add_analysis(record, 1);
+  const double no = std::nan("");
+  RecordedAnalysis& analysis = record.analyses.begin()->second;
+  analysis.matrices = {
+      {.name = "cka", .similarity = true, .cut = 0.5, .rows = {{1}, {0.2, 1}, {0.9, 0.1, 1}, {no, no, no, 1}}}};
+  CHECK(analysis.matrices[0].values()[2] == 0.9);
+  CHECK(std::isnan(analysis.matrices[0].values()[7]));
+  CHECK(analysis.matrices[0].distances()[2] == Approx(0.1));
+  CHECK(matrix_labels(record) == std::vector<std::string>{"look"});
+  const std::string file = matrices_safetensors(record, "look");
+  const SafetensorsHeader header = parse_safetensors(file, "test");
+  REQUIRE(header.tensors.size() == 1);
+  CHECK(header.tensors[0].name == "seed1/cka");
+  CHECK(header.tensors[0].shape == std::vector<int64_t>{4, 4});
+  CHECK(header.metadata.at("headprune.heads") == "encoder.L0.H0 encoder.L0.H1 encoder.L1.H0 encoder.L1.H1");
+  double second = 0;
+  std::memcpy(&second, file.data() + header.data_start + header.tensors[0].begin + sizeof(double), sizeof(double));
+  CHECK(second == 0.2);
+  const std::vector<Figure> figures = cluster_figures(record);
+  REQUIRE(figures.size() == 2);
+  CHECK(figures[0].file == "clusters-look.svg");
+  const std::string tree = figures[0].document(), map = figures[1].document();
+  // H0 and L1.H0 are near, so they stand together; the head that cannot be compared has no branch.
+  CHECK(tree.find("encoder.L0.H1") < tree.find("encoder.L0.H0"));
+  CHECK(tree.find("encoder.L0.H0") < tree.find("encoder.L1.H0"));
+  CHECK(tree.find("encoder.L1.H0") < tree.find("encoder.L1.H1"));
+  const auto count = [](const std::string& text, const std::string& what) {
+    size_t found = 0;
+    for (size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) ++found;
+    return found;
+  };
+  CHECK(count(tree, "<polyline") == 2);
+  CHECK(count(map, "v1h-1z") == 3);  // three pairs that can be compared
+}
+
+TEST_CASE("rows of a matrix follow each other, up to all heads", "[report][roles]") {
+  std::vector<HeadMatrix> matrices;
+  const MatrixRow first{.seed = 1, .analysis = "look", .matrix = "js", .cut = 0.7, .values = {0}};
+  const MatrixRow read = MatrixRow::from_json(first.to_json());
+  CHECK((read.matrix == "js" && read.cut == 0.7 && !read.similarity && read.values == first.values));
+  add_row(matrices, first);
+  CHECK_THROWS_WITH(add_row(matrices, first), ContainsSubstring("row 2 of matrix js of an analysis has 1 numbers"));
+  CHECK_THROWS_WITH(require_whole(matrices, 2), ContainsSubstring("is of 1 heads, and the analysis of 2"));
+  add_row(matrices, {.seed = 1, .analysis = "look", .matrix = "js", .values = {0.5, 0}});
+  CHECK_NOTHROW(require_whole(matrices, 2));
+  CHECK(matrices[0].values() == std::vector<double>{0, 0.5, 0.5, 0});
+}
+
 TEST_CASE("an analysis that is not complete is shown nowhere", "[report][roles]") {
   Record record = one_seed();
   add_analysis(record, 1);
@@ -95,6 +166,16 @@ TEST_CASE("a sweep keeps so many heads of a role, beside what chance keeps", "[r
                                  static_cast<double>(point.heads_total)));
   }
   CHECK_FALSE(role_survival(record).empty());
+  // One that may not go is kept for certain.
+  for (auto& [id, point] : record.points)
+    if (!point.spec.sweep.empty()) point.fixed = HeadSet({{{Kind::encoder, 0}, 0}}), point.heads_total = 3;
+  for (const RoleSurvival& row : role_survival(record)) {
+    if (row.point->spec.heads_removed > 3) continue;
+    CHECK(row.expected == Approx(1 + static_cast<double>(3 - row.point->spec.heads_removed) / 3));
+  }
+  for (const auto& [id, point] : record.points)
+    if (point.spec.heads_removed <= point.heads_total)
+      CHECK(PointResult::from_json(point.to_json()).fixed == point.fixed);
   // A sweep over another kind cannot touch them.
   for (auto& [id, point] : record.points)
     if (!point.spec.sweep.empty()) point.spec.kind = "decoder";
@@ -170,7 +251,7 @@ TEST_CASE("in the picture each head stands under the rarest of its roles", "[rep
 TEST_CASE("the report has the section, and says what a role is not", "[report][roles]") {
   Record record = one_seed();
   add_analysis(record, 1);
-  const ReportInput input{record, {}, {}, "", {}};
+  const ReportInput input{record, {}, {}, "", {}, role_agreement(record)};
   const std::string text = document_text(report_document(input), 100);
   for (const char* part : {"What heads do", "A head has a role where", "H0 (far, 0.900)", "Which roles survive",
                            "2 of 2 (2.0)", "looker (weight)"})

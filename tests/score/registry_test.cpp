@@ -8,7 +8,7 @@ TEST_CASE("exactly the scores of this program are registered, each with a summar
   const auto& registry = Registry<ScoreMethod>::instance();
   CHECK(registry.names() == std::vector<std::string>{"ablation", "confidence", "entropy", "first_token", "fisher",
                                                      "gradient_l1", "magnitude", "output_l2", "output_norm_ratio",
-                                                     "random", "shapley"});
+                                                     "random", "redundancy", "shapley"});
   CHECK(registry.duplicates().empty());
   for (const std::string& name : registry.names()) CHECK_FALSE(registry.summary(name).empty());
 }

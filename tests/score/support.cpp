@@ -159,6 +159,9 @@ const std::vector<Definition>& definitions() {
       {"{gradient_l1: {unit: group}}"},
       {"{output_l2: {unit: group}}"},
       {"{entropy: {unit: group}}"},
+      {"redundancy"},
+      {"{redundancy: {measure: cka, unit: group}}"},
+      {"{redundancy: {measure: cosine, texts: 5, max_tokens: 4}}"},
       {"random", /*depends_on_batches=*/false, /*looks_at_model=*/false},
   };
   return all;

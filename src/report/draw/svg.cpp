@@ -112,6 +112,10 @@ void Svg::polygon(const std::vector<std::pair<double, double>>& points, const st
   body_ += fmt::format("<polygon points=\"{}\" {}/>\n", points_attribute(points), attributes);
 }
 
+void Svg::path(const std::string& data, const std::string& attributes) {
+  body_ += fmt::format("<path d=\"{}\" {}/>\n", data, attributes);
+}
+
 void Svg::marker(double x, double y, int series, const std::string& title) {
   const std::string colour = series < 0 ? "fcontrol" : fmt::format("f{}", series % kSeriesColours);
   body_ += with_title(marker_shape(x, y, std::max(series, 0)), fmt::format("class=\"{}\"", colour), "");

@@ -29,6 +29,8 @@ class Svg {
   /// Points as "x,y x,y".
   void polyline(const std::vector<std::pair<double, double>>& points, const std::string& attributes);
   void polygon(const std::vector<std::pair<double, double>>& points, const std::string& attributes);
+  /// Of one colour, `data` as SVG has it.
+  void path(const std::string& data, const std::string& attributes);
   /// The sign of a series: circle, square, triangle, diamond, ...; with a title over a larger area.
   void marker(double x, double y, int series, const std::string& title = "");
   void text(double x, double y, const std::string& text, const std::string& css_class, Anchor anchor = Anchor::start);

@@ -45,6 +45,13 @@ std::vector<const RecordedAnalysis*> shown_analyses(const Record& record) {
   return shown;
 }
 
+std::vector<std::string> head_names(const RecordedAnalysis& analysis) {
+  std::vector<std::string> names;
+  for (const auto& [id, block] : analysis.blocks)
+    for (const int64_t head : block.heads) names.push_back(to_string(HeadId{id, head}));
+  return names;
+}
+
 std::vector<RoleRow> role_rows(const Record& record) {
   std::vector<RoleRow> rows;
   for (const RecordedAnalysis* analysis : shown_analyses(record))
@@ -78,8 +85,9 @@ std::vector<RoleSurvival> role_survival(const Record& record) {
       const int64_t kept =
           std::count_if(heads.begin(), heads.end(), [&](const HeadId& head) { return !point->removed.contains(head); });
       const double left = 1 - static_cast<double>(point->spec.heads_removed) / static_cast<double>(point->heads_total);
-      const auto eligible = std::count_if(heads.begin(), heads.end(),
-                                          [&](const HeadId& head) { return may_go(head.block, point->spec.kind); });
+      const auto eligible = std::count_if(heads.begin(), heads.end(), [&](const HeadId& head) {
+        return may_go(head.block, point->spec.kind) && !point->fixed.contains(head);
+      });
       rows.push_back(
           {.point = point,
            .analysis = std::get<1>(key),

@@ -22,6 +22,9 @@ std::vector<RoleRow> role_rows(const Record& record);
 /// Complete analyses of the record, those that views show: of seeds that differ in nothing, the first one's.
 std::vector<const RecordedAnalysis*> shown_analyses(const Record& record);
 
+/// Of all heads that an analysis looked at, in the order of its matrices.
+std::vector<std::string> head_names(const RecordedAnalysis& analysis);
+
 /// How many of a role's heads a point of a sweep keeps.
 struct RoleSurvival {
   const PointResult* point = nullptr;

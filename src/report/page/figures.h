@@ -42,6 +42,9 @@ std::vector<Figure> table_curve_figures(const Record& record);
 std::vector<Figure> score_figures(const Record& record);
 /// One an analysis: each of its columns as layers x heads, of the first model that was analysed.
 std::vector<Figure> analysis_figures(const Record& record);
+/// Two for each analysis that measures pairs of heads: the tree of their clusters, and their distances in its order; of
+/// the first model that was analysed.
+std::vector<Figure> cluster_figures(const Record& record);
 /// Heads with and without a role that the points of a sweep keep, one panel a method that is no control.
 std::vector<Figure> role_figures(const Record& record);
 /// Spearman's rho between methods, mean over seeds; none with fewer than two methods.

@@ -49,7 +49,7 @@ void collect_figures(const std::vector<DocBlock>& blocks, std::set<std::string>&
 }  // namespace
 
 ReportInput read_report_input(const std::filesystem::path& run_folder, const Record& record) {
-  ReportInput input{record, agreement_rows(record), {}, "", read_train_log(run_folder)};
+  ReportInput input{record, agreement_rows(record), {}, "", read_train_log(run_folder), role_agreement(record)};
   if (fs::exists(run_folder / kRunJson)) input.context = read_run_context(run_folder);
   if (fs::exists(run_folder / kConfig)) input.config_yaml = read_file_up_to(run_folder / kConfig, kMaxJsonFile);
   return input;

@@ -10,6 +10,7 @@
 #include "record/run_folder.h"
 #include "record/train_log.h"
 #include "report/numbers/agreement_rows.h"
+#include "report/numbers/role_agreement.h"
 #include "report/page/document.h"
 
 namespace headprune {
@@ -21,6 +22,7 @@ struct ReportInput {
   std::optional<RunContext> context;  // run.json; absent where a copy lacks it
   std::string config_yaml;            // effective configuration; empty where a copy lacks it
   std::vector<TrainRow> training;
+  std::vector<RoleAgreement> role_agreement = {};
 };
 ReportInput read_report_input(const std::filesystem::path& run_folder, const Record& record);
 

@@ -41,12 +41,9 @@ TextRows roles_by_block(const std::vector<RoleRow>& rows, const Blocks& blocks) 
 TextRows role_table(const std::vector<RoleRow>& rows) {
   TextRows table = {{"head", "role", "measured by", "value", "95 % interval", "baseline", "texts"}};
   for (const RoleRow& row : rows) {
-    const Estimate estimate = row.share.estimate();
+    const std::vector<std::string> number = estimate_cells(row.share.estimate());  // value, standard error, interval
     table.push_back({to_string(row.fact.head), row.fact.role + (row.fact.detail.empty() ? "" : ": " + row.fact.detail),
-                     row.analysis + ", " + row.fact.column, value_text(estimate.value),
-                     estimate.ci95
-                         ? fmt::format("[{}, {}]", value_text((*estimate.ci95)[0]), value_text((*estimate.ci95)[1]))
-                         : "N/A",
+                     row.analysis + ", " + row.fact.column, number[0], number[2],
                      row.share.baseline ? value_text(*row.share.baseline) : "N/A", std::to_string(row.share.examples)});
   }
   return table;
@@ -139,12 +136,11 @@ std::vector<DocBlock> role_section(const ReportInput& input) {
   for (const RecordedAnalysis* analysis : analyses)
     for (DocBlock& block : table_blocks(*analysis, several ? fmt::format(", seed {}", analysis->done->seed) : ""))
       blocks.push_back(std::move(block));
-  const std::vector<RoleAgreement> agreement = role_agreement(record);
   for (const auto& [seed, rows] : by_seed) {
     if (several) blocks.push_back(paragraph_block(fmt::format("Seed {}", seed)));
     blocks.push_back(table_block(roles_by_block(rows, record.facts->blocks), 99));
     blocks.push_back(fold_block("The numbers behind the roles", {table_block(role_table(rows), 3)}));
-    if (TextRows table = agreement_table(agreement, seed); table.size() > 1) {
+    if (TextRows table = agreement_table(input.role_agreement, seed); table.size() > 1) {
       blocks.push_back(paragraph_block(
           "Do heads with more of a role score higher, and does the model lose more without them? Rank correlation over "
           "heads with each score and with leave_one_out (how much worse the first metric gets without the head); p by "
@@ -162,6 +158,8 @@ std::vector<DocBlock> role_section(const ReportInput& input) {
   }
   if (std::vector<Figure> figures = role_figures(record); !figures.empty())
     blocks.push_back(figures_block(std::move(figures)));
+  if (std::vector<Figure> figures = cluster_figures(record); !figures.empty())
+    blocks.push_back(fold_block("Heads that are near each other", {figures_block(std::move(figures))}));
   blocks.push_back(fold_block("Where every head looks", {figures_block(analysis_figures(record))}));
   return blocks;
 }

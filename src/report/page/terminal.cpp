@@ -143,14 +143,14 @@ class Summary {
   }
 
   void stages() {
-    struct Cost {
+    struct StageCost {
       double seconds = 0;
       int64_t forward = 0, backward = 0;
     };
-    std::map<std::string, Cost> costs;
-    Cost total;
+    std::map<std::string, StageCost> costs;
+    StageCost total;
     for (const auto& [key, stage] : record_.stages) {
-      for (Cost* cost : {&costs[key.first], &total}) {
+      for (StageCost* cost : {&costs[key.first], &total}) {
         cost->seconds += stage.dur_s;
         cost->forward += stage.forward;
         cost->backward += stage.backward;
@@ -161,7 +161,7 @@ class Summary {
     out_ +=
         record_.attempts > 1 ? fmt::format(" (each in the last attempt that ran it, of {})\n", record_.attempts) : "\n";
     TextRows rows = {{"stage", "time", "forward passes", "backward passes"}};
-    const auto add = [&](const std::string& name, const Cost& cost) {
+    const auto add = [&](const std::string& name, const StageCost& cost) {
       rows.push_back({name, duration_text(cost.seconds), std::to_string(cost.forward), std::to_string(cost.backward)});
     };
     for (const std::string& name : stage_names()) {
