@@ -94,7 +94,9 @@ class LayerDecoder {
     const std::string known = suggestion(key, words, "known keys: ");
     if (known.starts_with("; did you mean")) return "unknown key" + known;
     FieldList root = state_.root.fields();
-    const std::string section = root.find(key) ? "" : section_with(root, key, "");
+    // Beside a `type` it is more likely a key of another type than of another section.
+    const bool typed = std::find(words.begin(), words.end(), "type") != words.end();
+    const std::string section = typed || root.find(key) ? "" : section_with(root, key, "");
     if (!section.empty() && section != path) return "unknown key; it belongs under '" + section + "'";
     if (!path.empty() && root.find(key)) return "unknown key; it belongs at the top level";
     return words.empty() ? "unknown key; there are no keys here" : "unknown key" + known;

@@ -227,7 +227,7 @@ TEST_CASE("list shows every plug-in with its options", "[cli]") {
   const std::pair<const char*, std::vector<const char*>> expected[] = {
       {"scores",
        {"ablation", "confidence", "entropy", "first_token", "fisher", "gradient_l1", "magnitude", "output_l2",
-        "output_norm_ratio", "random", "shapley"}},
+        "output_norm_ratio", "random", "redundancy", "shapley"}},
       {"rules", {"convert", "from_file", "greedy", "iterative", "one_shot"}},
       {"tasks", {"classification", "language_modelling", "multiple_choice", "regression", "translation"}},
       {"models",
