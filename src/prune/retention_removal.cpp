@@ -71,6 +71,7 @@ class RetentionRemoval final : public PruneRule {
 
  private:
   static constexpr int64_t kFits = 3;
+  static constexpr int64_t kMostRoles = 300;
 
   struct Fit {
     const GateUnits& units;
@@ -102,6 +103,9 @@ class RetentionRemoval final : public PruneRule {
     constexpr size_t kFirstRole = 2;
     for (size_t c = kFirstRole; c < columns.size(); ++c)
       found.done.strengths.push_back({columns[c].name, columns[c].name});
+    // A line of the journal has an end, and most heads of a large model are irrelevant.
+    const bool many = units.count() > kMostRoles;
+    if (many) found.done.notes.emplace_back("heads without a role here are irrelevant");
     for (const AnalysisBlock& block : found.blocks) {
       if (block.columns.empty()) continue;
       for (size_t h = 0; h < block.heads.size(); ++h) {
@@ -110,6 +114,7 @@ class RetentionRemoval final : public PruneRule {
         for (size_t c = kFirstRole; c < columns.size(); ++c)
           if (block.columns[c].values[h] > block.columns[largest].values[h]) largest = c;
         const std::string& role = columns[largest].name;
+        if (many && role == "irrelevant") continue;
         found.done.roles.push_back(
             {.head = {block.block, block.heads[h]}, .role = role, .detail = "", .column = role, .evidence = {}});
       }
