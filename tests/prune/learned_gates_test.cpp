@@ -152,3 +152,20 @@ TEST_CASE("gates stand for the heads of their kinds, or for groups", "[prune]") 
         std::vector<std::string>{"decoder.L0.H2", "decoder.L0.H3"});
   CHECK_THROWS(GateUnits(of_kinds({Kind::cross}), two_kinds()));
 }
+
+TEST_CASE("heads that may not go have no gate", "[prune]") {
+  const HeadSet fixed({encoder_head(0, 1)});
+  const GateUnits units(of_kinds({Kind::encoder}), two_kinds(), fixed);
+  REQUIRE(units.count() == 3);
+  const torch::Tensor three = torch::tensor({0.25, 0.5, 0.75}, torch::dtype(torch::kFloat64).requires_grad(true));
+  const PerBlock gates = units.of_heads(three);
+  CHECK(torch::equal(gates[0], torch::tensor({0.25, 1.0}, torch::kFloat64)));
+  CHECK(torch::equal(gates[1], torch::tensor({0.5, 0.75}, torch::kFloat64)));
+  torch::cat({gates[0], gates[1]}).sum().backward();
+  CHECK(torch::equal(three.grad(), torch::ones({3}, torch::kFloat64)));
+  CHECK(torch::equal(units.of_blocks(three)[0], torch::tensor({0.25, 0.0}, torch::kFloat64)));
+  CHECK(units.heads_at(torch::ones({3}, torch::kBool)).size() == 3);
+  const LearnedHeads found = learned_heads(units, "x", {{"gate", three}});
+  CHECK(std::isnan(found.blocks[0].column("gate")->values[1]));
+  CHECK(found.blocks[1].column("gate")->values[1] == 0.75);
+}

@@ -161,3 +161,18 @@ TEST_CASE("options of learned gates that make no sense are refused", "[prune]") 
   CHECK_THROWS(make_rule("{top_k: {temperature: [1]}}"));
   CHECK_THROWS(make_rule("{retention_removal: {train_weights: true}}"));
 }
+
+TEST_CASE("gates keep to the heads that a rule may touch", "[prune]") {
+  Sweep sweep("top_k", "fractions: [0.34, 1], steps: 5, protect: [encoder.L0.H1]", {{{"k_2", {0.5, 2, 1}}}});
+  sweep.go();
+  REQUIRE(sweep.host.points.size() == 2);
+  CHECK(names(sweep.host.points[0].removed) == std::vector<std::string>{"encoder.L0.H0"});
+  CHECK(sweep.host.points[0].heads_total == 3);
+  CHECK(names(sweep.host.points[1].removed) ==
+        std::vector<std::string>{"encoder.L0.H0", "encoder.L1.H0", "encoder.L1.H1"});
+  Sweep fits("retention_removal", "fractions: [1], steps: 5, only: [encoder.L1]",
+             {{{"fit", {0, 0}}, {"retention", {4, -4}}, {"removal", {4, -4}}}});
+  fits.go();
+  CHECK(names(fits.host.points.at(0).removed) == std::vector<std::string>{"encoder.L1.H0", "encoder.L1.H1"});
+  CHECK(fits.host.learned.at(0).done.roles.size() == 2);
+}

@@ -197,6 +197,12 @@ TEST_CASE("mask_search has a point for each stage and fraction, and leaves the m
   const std::vector<HeadId> order = ascending_order(subject.model->blocks(), fisher.values, {}, {});
   CHECK((host.points[0].removed == HeadSet(std::vector<HeadId>(order.begin(), order.begin() + 2))));
 
+  SearchHost held(subject);
+  run(*make_rule("{mask_search: {fractions: [1], protect: [encoder.L0], stages: [search, rearrange]}}"),
+      sweep_input("ms", "mask_search", *subject.model, {}), *subject.model, held);
+  CHECK(names(held.points.at(1).removed) ==
+        std::vector<std::string>{"encoder.L1.H0", "encoder.L1.H1", "encoder.L1.H2"});
+
   const auto tune_only = make_rule("{mask_search: {fractions: [0.34], stages: [tune]}}");
   SearchHost again(subject);
   run(*tune_only, sweep_input("ms", "mask_search", *subject.model, {}), *subject.model, again);
