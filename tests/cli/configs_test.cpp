@@ -31,7 +31,7 @@ class Inputs {
     for (const char* name : {"SST2", "COLA", "MULTI30K"}) variables_.push_back(name + ("=" + folder_.path().string()));
     for (const char* name : {"TEXT", "SHAKESPEARE"}) variables_.push_back(name + ("=" + path("text.txt")));
     variables_.push_back("PUD=" + path("pud.conllu"));
-    variables_.push_back("MINILM=" + golden + "bert_classifier");
+    for (const char* name : {"MINILM", "CLASSIFIER"}) variables_.push_back(name + ("=" + golden + "bert_classifier"));
     variables_.push_back("GPT2=" + golden + "gpt2_lm");
     variables_.push_back("SMOLLM2=" + golden + "llama");
   }
