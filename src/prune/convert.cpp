@@ -8,24 +8,13 @@
 namespace headprune {
 namespace {
 
-enum class KeepConverted { none, all };
-
-}  // namespace
-template <>
-struct EnumNames<KeepConverted> {
-  static constexpr std::pair<const char*, KeepConverted> names[] = {{"none", KeepConverted::none},
-                                                                    {"all", KeepConverted::all}};
-};
-
-namespace {
-
 class Convert final : public PruneRule {
  public:
   struct Options {
     std::vector<int64_t> groups;
     GroupInit init = GroupInit::mean;
     int64_t fine_tune_steps = 0;
-    KeepConverted keep_weights = KeepConverted::none;
+    KeepModels keep_weights = KeepModels::none;
 
     template <class V>
     void fields(V& v) {
@@ -61,7 +50,7 @@ class Convert final : public PruneRule {
       PlannedPoint point = sweep_point(input, {}, std::ssize(plan.units) - 1, 0);
       point.spec.name = unit.name;
       point.fine_tuned = true;
-      point.keep_weights = options_.keep_weights == KeepConverted::all;
+      point.keep_weights = options_.keep_weights == KeepModels::all;
       unit.points.push_back(std::move(point));
     }
     return plan;

@@ -44,7 +44,7 @@ class FromFile final : public PruneRule {
     RulePlan plan;
     const OrderLimits limits{.kinds = {}, .fixed = fixed_heads(options_, input, plan)};
     const Removals removals = read(input.blocks, limits);
-    plan.messages.insert(plan.messages.end(), removals.messages.begin(), removals.messages.end());
+    plan.add(removals.messages);
     Unit& unit = plan.units.emplace_back();
     unit.name = options_.path.filename().string();
     for (const Removal& removal : removals.list) {

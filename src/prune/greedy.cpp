@@ -65,7 +65,7 @@ class Greedy final : public PruneRule {
   void run(const Unit& unit, Model& model, RuleHost& host) const override {
     const RankedUnits units = options_.units(model.blocks());
     const OrderLimits limits = options_.limits(units, unit.points.front().fixed);
-    const std::vector<HeadId> all = movable(units, limits);
+    const std::vector<HeadId> all = eligible_units(units.blocks(), limits);
     std::vector<HeadSet> beam = {removes() ? HeadSet() : HeadSet(all)};  // sets of removed units
     size_t next = 0;
     int64_t forward = 0;
@@ -104,14 +104,6 @@ class Greedy final : public PruneRule {
   };
 
   bool removes() const { return options_.direction == Direction::remove; }
-
-  /// Units that may go, in the order in which ties are broken.
-  static std::vector<HeadId> movable(const RankedUnits& units, const OrderLimits& limits) {
-    std::vector<HeadId> all;
-    for (const HeadId& unit : all_heads(units.blocks()))
-      if (headprune::may_go(unit.block, limits.kinds) && !limits.fixed.contains(unit)) all.push_back(unit);
-    return all;
-  }
 
   /// Units removed where the sweep ends.
   int64_t last(const RankedUnits& units, const OrderLimits& limits) const {

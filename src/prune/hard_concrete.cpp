@@ -58,41 +58,36 @@ class HardConcrete final : public PruneRule {
     for (const double lambda : options_.lambdas) {
       Unit& unit = plan.units.emplace_back();
       unit.name = lambda_name(lambda);
-      unit.train_steps = options_.steps;
       PlannedPoint point = sweep_point(input, units.limits(), std::ssize(plan.units) - 1, 0);
       point.spec.method = input.rule;
       point.spec.name = unit.name;
       point.spec.lambda = lambda;
-      point.fine_tuned = options_.train_weights;
-      point.keep_weights = options_.keep_weights == KeepLearned::all;
+      options_.plan_training(unit, point);
       unit.points.push_back(std::move(point));
     }
     return plan;
   }
 
   void run(const Unit& unit, Model& model, RuleHost& host) const override {
-    PlannedPoint point = unit.points.front();
-    const GateUnits units(options_, model.blocks(), point.fixed);
-    const std::shared_ptr<Model> own = options_.train_weights ? model.copy() : nullptr;
-    Model& trained = own ? *own : model;
-    const std::string name = point.spec.sweep + "/" + unit.name;
+    const GatePoint at{unit, model, host};
+    const PlannedPoint& planned = unit.points.front();
+    const GateUnits units(options_, model.blocks(), planned.fixed);
     HardConcreteGates gates(
-        units, {.log_alpha = options_.init, .lambdas = lambdas(units, *point.spec.lambda), .seed = host.stream(name)});
-    std::tie(point.forward, point.backward) = host.learn_gates(
-        trained,
-        {.name = name, .steps = options_.steps, .gates = {&gates, options_.learning_rate, options_.train_weights}});
-    const torch::Tensor closed = gates.closed();
-    point.removed = units.heads_at(closed);
-    point.spec.heads_removed = point.removed.size();
-    point.fraction = static_cast<double>(point.spec.heads_removed) / static_cast<double>(point.heads_total);
-    host.record(learned_heads(units, point.spec.sweep + "." + unit.name,
-                              {{"open_probability", gates.open_probability()}, {"log_alpha", gates.log_alpha()}}));
-    if (point.spec.heads_removed == 0 || point.spec.heads_removed == point.heads_total)
-      host.warn("lambda_without_choice",
-                fmt::format("{}: {} of {} heads are closed: lambda says nothing about which head matters; try a {} one",
-                            name, point.spec.heads_removed, point.heads_total,
-                            point.spec.heads_removed == 0 ? "larger" : "smaller"));
-    host.evaluate(trained, point);
+        units,
+        {.log_alpha = options_.init, .lambdas = lambdas(units, *planned.spec.lambda), .seed = host.stream(at.name())});
+    learn_point(at, options_, gates, [&](PlannedPoint& point) {
+      point.removed = units.heads_at(gates.closed());
+      point.spec.heads_removed = point.removed.size();
+      point.fraction = static_cast<double>(point.spec.heads_removed) / static_cast<double>(point.heads_total);
+      host.record(learned_heads(units, at.label(),
+                                {{"open_probability", gates.open_probability()}, {"log_alpha", gates.log_alpha()}}));
+      if (point.spec.heads_removed == 0 || point.spec.heads_removed == point.heads_total)
+        host.warn(
+            "lambda_without_choice",
+            fmt::format("{}: {} of {} heads are closed: lambda says nothing about which head matters; try a {} one",
+                        at.name(), point.spec.heads_removed, point.heads_total,
+                        point.spec.heads_removed == 0 ? "larger" : "smaller"));
+    });
   }
 
  private:

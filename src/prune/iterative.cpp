@@ -86,7 +86,7 @@ class Iterative final : public PruneRule {
     const Steps steps = schedule(units, limits);
     const auto removals = std::ssize(steps.targets);
     const bool trains = options_.fine_tune_steps > 0;
-    plan.messages.insert(plan.messages.end(), steps.messages.begin(), steps.messages.end());
+    plan.add(steps.messages);
     for (const RankedBy& by : curves_of(input.methods)) {
       Unit& unit = plan.units.emplace_back();
       unit.name = curve_name(by, input.methods);

@@ -2,50 +2,66 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 namespace headprune {
 
 CrossProblems LearnedOptions::problems() const {
-  if (keep_weights == KeepLearned::none || train_weights) return {};
+  if (keep_weights == KeepModels::none || train_weights) return {};
   return {{"keep_weights", "without train_weights every point has the model's own weights: leave it out"}};
+}
+
+void LearnedOptions::plan_training(Unit& its, PlannedPoint& point) const {
+  its.train_steps = steps;
+  point.fine_tuned = train_weights;
+  point.keep_weights = keep_weights == KeepModels::all;
+}
+
+void learn_point(const GatePoint& at, const LearnedOptions& options, GateSource& source,
+                 const std::function<void(PlannedPoint&)>& settle) {
+  const std::shared_ptr<Model> own = options.train_weights ? at.model.copy() : nullptr;
+  Model& trained = own ? *own : at.model;
+  PlannedPoint point = at.unit.points.front();
+  std::tie(point.forward, point.backward) = at.host.learn_gates(
+      trained,
+      {.name = at.name(), .steps = options.steps, .gates = {&source, options.learning_rate, options.train_weights}});
+  settle(point);
+  at.host.evaluate(trained, point);
 }
 
 GateUnits::GateUnits(const GateOptions& options, const Blocks& heads, const HeadSet& fixed)
     : heads_(heads),
       units_(options.units(heads)),
       limits_(options.limits(units_, fixed)),
-      unit_(options.unit.value_or(HeadUnit::query)) {
+      ids_(eligible_units(units_.blocks(), limits_)) {
   count_eligible(units_.blocks(), limits_);  // refuses options that leave nothing
-  for (const HeadId& id : all_heads(units_.blocks()))
-    if (may_go(id.block, limits_.kinds) && !limits_.fixed.contains(id)) ids_.push_back(id);
-}
-
-/// Where each head (or unit) of a block stands in the vector of gates; behind its end where there is no gate.
-torch::Tensor GateUnits::places(const BlockHeads& block, bool of_heads) const {
-  std::vector<int64_t> found;
-  for (const int64_t head : block.heads) {
-    const int64_t unit = of_heads && unit_ == HeadUnit::group ? block.group_of(head) : head;
-    found.push_back(std::find(ids_.begin(), ids_.end(), HeadId{block.id, unit}) - ids_.begin());
+  const auto place_of = [&](const BlockId& block, int64_t unit) {
+    return std::find(ids_.begin(), ids_.end(), HeadId{block, unit}) - ids_.begin();
+  };
+  for (size_t b = 0; b < heads_.size(); ++b) {
+    std::vector<int64_t> of_units, of_heads;
+    for (const int64_t unit : units_.blocks()[b].heads) of_units.push_back(place_of(heads_[b].id, unit));
+    for (const int64_t head : heads_[b].heads)
+      of_heads.push_back(place_of(heads_[b].id, limits_.unit == HeadUnit::group ? heads_[b].group_of(head) : head));
+    unit_places_.push_back(torch::tensor(of_units, torch::kInt64));
+    const bool gated = std::any_of(of_heads.begin(), of_heads.end(), [&](int64_t place) { return place < count(); });
+    head_places_.push_back(gated ? torch::tensor(of_heads, torch::kInt64) : torch::Tensor());
   }
-  return torch::tensor(found, torch::kInt64);
 }
 
 PerBlock GateUnits::of_blocks(const torch::Tensor& of_units) const {
   const torch::Tensor all = torch::cat({of_units, torch::zeros({1}, of_units.options())});  // [U + 1]
   PerBlock values;
-  for (const BlockHeads& block : units_.blocks())
-    values.push_back(all.index_select(0, places(block, /*of_heads=*/false)));  // [units of the block]
+  for (const torch::Tensor& places : unit_places_)
+    values.push_back(all.index_select(0, places));  // [units of the block]
   return values;
 }
 
 PerBlock GateUnits::of_heads(const torch::Tensor& of_units, double elsewhere) const {
   const torch::Tensor all = torch::cat({of_units, torch::full({1}, elsewhere, of_units.options())});  // [U + 1]
   PerBlock values;
-  for (const BlockHeads& block : heads_) {
-    const torch::Tensor found = places(block, /*of_heads=*/true);
-    const bool some = (found < count()).any().item<bool>();
-    values.push_back(some ? all.index_select(0, found) : torch::Tensor());  // [H]
-  }
+  for (const torch::Tensor& places : head_places_)
+    values.push_back(places.defined() ? all.index_select(0, places) : torch::Tensor());  // [H]
   return values;
 }
 

@@ -2,6 +2,7 @@
 // of a head besides points.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -11,16 +12,7 @@
 
 namespace headprune {
 
-enum class KeepLearned { none, all };
-template <>
-struct EnumNames<KeepLearned> {
-  static constexpr std::pair<const char*, KeepLearned> names[] = {{"none", KeepLearned::none},
-                                                                  {"all", KeepLearned::all}};
-};
-
-struct GateOptions : AllowedOptions {
-  std::vector<Kind> kinds;
-  std::optional<HeadUnit> unit;
+struct GateOptions : UnitOptions {
   int64_t steps = 1000;
   double learning_rate = 0.05;
 
@@ -33,16 +25,11 @@ struct GateOptions : AllowedOptions {
     v("learning_rate", learning_rate, "of the gates: AdamW without decay, the same at every step", above(0));
     AllowedOptions::fields(v);
   }
-  RankedUnits units(const Blocks& blocks) const { return {blocks, unit.value_or(HeadUnit::query)}; }
-  /// `heads`: those that may not go.
-  OrderLimits limits(const RankedUnits& units, const HeadSet& heads) const {
-    return units.limits({.kinds = kinds, .fixed = heads});
-  }
 };
 
 struct LearnedOptions : GateOptions {
   bool train_weights = false;
-  KeepLearned keep_weights = KeepLearned::none;
+  KeepModels keep_weights = KeepModels::none;
 
   template <class V>
   void fields(V& v) {
@@ -53,7 +40,25 @@ struct LearnedOptions : GateOptions {
     v("keep_weights", keep_weights, "whether the trained models stay in the run folder, for `export`: none or all");
   }
   CrossProblems problems() const;
+  /// What is planned of a point whose gates are learnt, and of its unit.
+  void plan_training(Unit& its, PlannedPoint& point) const;
 };
+
+/// The one point of a unit, before its gates are learnt.
+struct GatePoint {
+  const Unit& unit;
+  Model& model;
+  RuleHost& host;
+
+  /// "hard_concrete/lambda_0.1": of its training.
+  std::string name() const { return unit.points.front().spec.sweep + "/" + unit.name; }
+  /// "hard_concrete.lambda_0.1": of what is recorded of its heads.
+  std::string label() const { return unit.points.front().spec.sweep + "." + unit.name; }
+};
+/// Learns the gates of `source`, in a copy of the model where its weights are trained, and evaluates the point there.
+/// `settle` says which heads the gates remove.
+void learn_point(const GatePoint& at, const LearnedOptions& options, GateSource& source,
+                 const std::function<void(PlannedPoint&)>& settle);
 
 /// The units that have a gate, in one vector.
 class GateUnits {
@@ -75,13 +80,13 @@ class GateUnits {
   const Blocks& heads() const { return heads_; }
 
  private:
-  torch::Tensor places(const BlockHeads& block, bool of_heads) const;
-
   Blocks heads_;
   RankedUnits units_;
   OrderLimits limits_;
-  HeadUnit unit_;
   std::vector<HeadId> ids_;
+  /// Where each unit or head of a block stands among the gates, behind their end where it has none; of heads undefined
+  /// for a block without gates.
+  PerBlock unit_places_, head_places_;
 };
 
 /// Numbers of one name, one a unit [U].

@@ -26,7 +26,7 @@ class MaskSearch final : public PruneRule {
     std::vector<double> fractions = {0.25, 0.5, 0.75};
     std::vector<SearchStage> stages = {SearchStage::search, SearchStage::rearrange, SearchStage::tune};
     double damp = 1;
-    KeepLearned keep_weights = KeepLearned::none;
+    KeepModels keep_weights = KeepModels::none;
 
     template <class V>
     void fields(V& v) {
@@ -45,7 +45,7 @@ class MaskSearch final : public PruneRule {
       CrossProblems found;
       for (size_t i = 1; i < stages.size(); ++i)
         if (stages[i] <= stages[i - 1]) found.emplace_back("stages", "are search, rearrange, tune, in this order");
-      if (keep_weights != KeepLearned::none && !has(SearchStage::tune))
+      if (keep_weights != KeepModels::none && !has(SearchStage::tune))
         found.emplace_back("keep_weights",
                            "without the stage tune every point has the model's own weights: leave it out");
       return found;
@@ -59,7 +59,7 @@ class MaskSearch final : public PruneRule {
     RulePlan plan;
     const OrderLimits limits = options_.limits(units, fixed_heads(options_, input, plan));
     const TargetList list = removal_targets(options_.fractions, units.blocks(), limits);
-    plan.messages.insert(plan.messages.end(), list.messages.begin(), list.messages.end());
+    plan.add(list.messages);
     Unit& unit = plan.units.emplace_back();
     unit.name = input.rule;
     unit.scorings = 1;
@@ -69,7 +69,7 @@ class MaskSearch final : public PruneRule {
         point.spec.method = input.rule + (stage == SearchStage::search ? "" : std::string("_") + enum_name(stage));
         if (stage == SearchStage::tune && target.heads > 0) {
           point.fine_tuned = true;
-          point.keep_weights = options_.keep_weights == KeepLearned::all;
+          point.keep_weights = options_.keep_weights == KeepModels::all;
           unit.score_masks += 2 * std::ssize(input.blocks);
         }
         unit.points.push_back(std::move(point));
@@ -80,7 +80,7 @@ class MaskSearch final : public PruneRule {
   void run(const Unit& unit, Model& model, RuleHost& host) const override {
     const RankedUnits units = options_.units(model.blocks());
     const HeadSet none;
-    const ScoreInput input = host.score_input(model, none, options_.unit.value_or(HeadUnit::query));
+    const ScoreInput input = host.score_input(model, none, options_.head_unit());
     const PerBlock gradients = gate_gradients(input);
     PerBlock fisher;
     for (const torch::Tensor& of_block : gradients)

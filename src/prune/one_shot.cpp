@@ -38,7 +38,7 @@ class OneShot final : public PruneRule {
     RulePlan plan;
     const OrderLimits limits = options_.limits(units, fixed_heads(options_, input, plan));
     const TargetList list = numbered_targets(options_.numbers(), units.blocks(), limits);
-    plan.messages.insert(plan.messages.end(), list.messages.begin(), list.messages.end());
+    plan.add(list.messages);
     for (const RankedBy& by : curves_of(input.methods)) {
       Unit& unit = plan.units.emplace_back();
       unit.name = curve_name(by, input.methods);
@@ -61,15 +61,7 @@ class OneShot final : public PruneRule {
                                   : host.intact_scores(by);
     const std::vector<HeadId> order = ascending_order(units.blocks(), units.values(scores.values), {}, limits.kinds);
     const std::vector<RemovalTarget> targets = numbered_targets(options_.numbers(), units.blocks(), limits).targets;
-    for (size_t i = 0; i < targets.size(); ++i) {
-      PlannedPoint point = unit.points[i];
-      point.removed = units.heads(choose_heads(order, units.blocks(), limits, targets[i], {}));
-      if (!point.removed.empty()) {  // the intact model needs no scores
-        point.forward = scores.forward;
-        point.backward = scores.backward;
-      }
-      host.evaluate(model, point);
-    }
+    evaluate_along(order, {unit, units, limits, targets, scores.forward, scores.backward}, model, host);
   }
 
  private:

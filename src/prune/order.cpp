@@ -13,6 +13,13 @@ bool may_go(const BlockId& block, const std::vector<Kind>& kinds) {
   return kinds.empty() || std::find(kinds.begin(), kinds.end(), block.kind) != kinds.end();
 }
 
+std::vector<HeadId> eligible_units(const Blocks& blocks, const OrderLimits& limits) {
+  std::vector<HeadId> units = all_heads(blocks);
+  std::erase_if(units,
+                [&](const HeadId& unit) { return !may_go(unit.block, limits.kinds) || limits.fixed.contains(unit); });
+  return units;
+}
+
 int64_t eligible(const BlockHeads& block, const OrderLimits& limits) {
   return may_go(block.id, limits.kinds) ? block.count() - std::ssize(limits.fixed.in_block(block.id)) : 0;
 }

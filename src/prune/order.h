@@ -87,6 +87,8 @@ int64_t heads_for_fraction(double fraction, int64_t heads);
 /// "all", or the kinds joined by '+' in the order encoder, decoder, cross: the column `kind`.
 std::string kinds_text(const std::vector<Kind>& kinds);
 
+/// The units that may go, min_heads_per_layer aside, in the order in which ties are broken.
+std::vector<HeadId> eligible_units(const Blocks& blocks, const OrderLimits& limits);
 /// Units of a block that may go, min_heads_per_layer aside.
 int64_t eligible(const BlockHeads& block, const OrderLimits& limits);
 /// N: the units that may go. Throws Error(usage) when there is none.

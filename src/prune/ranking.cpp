@@ -38,6 +38,19 @@ RankedBy ranked_by(const Unit& unit) {
   return {spec.method, spec.draw.value_or(0)};
 }
 
+void evaluate_along(const std::vector<HeadId>& order, const OrderedCurve& curve, Model& model, RuleHost& host) {
+  const RankedUnits& units = curve.units;
+  for (size_t i = 0; i < curve.targets.size(); ++i) {
+    PlannedPoint point = curve.unit.points[i];
+    point.removed = units.heads(choose_heads(order, units.blocks(), curve.limits, curve.targets[i], {}));
+    if (!point.removed.empty()) {  // the intact model needs no order
+      point.forward = curve.forward;
+      point.backward = curve.backward;
+    }
+    host.evaluate(model, point);
+  }
+}
+
 PlannedPoint sweep_point(const RuleInput& input, const OrderLimits& limits, int64_t step, int64_t units) {
   PlannedPoint point;
   point.spec.seed = input.seed;

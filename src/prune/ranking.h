@@ -10,11 +10,29 @@
 
 namespace headprune {
 
-/// Which units a rule may remove.
-struct RemovalOptions : AllowedOptions {
+/// `keep_weights` of rules whose points have weights of their own, all or none of which stay for `export`.
+enum class KeepModels { none, all };
+template <>
+struct EnumNames<KeepModels> {
+  static constexpr std::pair<const char*, KeepModels> names[] = {{"none", KeepModels::none}, {"all", KeepModels::all}};
+};
+
+/// Which units a rule is about; the rules say what `kinds` and `unit` are to them.
+struct UnitOptions : AllowedOptions {
   std::vector<Kind> kinds;
-  int64_t min_heads_per_layer = 0;
   std::optional<HeadUnit> unit;
+
+  HeadUnit head_unit() const { return unit.value_or(HeadUnit::query); }
+  RankedUnits units(const Blocks& blocks) const { return {blocks, head_unit()}; }
+  /// `heads`: those that may not go.
+  OrderLimits limits(const RankedUnits& units, const HeadSet& heads) const {
+    return units.limits({.kinds = kinds, .fixed = heads});
+  }
+};
+
+/// Which units a rule may remove.
+struct RemovalOptions : UnitOptions {
+  int64_t min_heads_per_layer = 0;
 
   template <class V>
   void fields(V& v) {
@@ -23,10 +41,10 @@ struct RemovalOptions : AllowedOptions {
     v("unit", unit, kRankUnitHelp);
     AllowedOptions::fields(v);
   }
-  RankedUnits units(const Blocks& blocks) const { return {blocks, unit.value_or(HeadUnit::query)}; }
-  /// `heads`: those that may not go.
   OrderLimits limits(const RankedUnits& units, const HeadSet& heads) const {
-    return units.limits({.kinds = kinds, .min_heads_per_layer = min_heads_per_layer, .fixed = heads});
+    OrderLimits limits = UnitOptions::limits(units, heads);
+    limits.min_heads_per_layer = min_heads_per_layer;
+    return limits;
   }
 };
 
@@ -65,6 +83,17 @@ std::string curve_name(const RankedBy& by, const std::vector<MethodDraws>& metho
 void add_scorings(Unit& unit, const RankedBy& by, const std::vector<MethodDraws>& methods, int64_t scorings);
 /// The score that the points of a unit are ranked by.
 RankedBy ranked_by(const Unit& unit);
+
+/// A curve that follows one order.
+struct OrderedCurve {
+  const Unit& unit;  // its points, one for each of `targets`
+  const RankedUnits& units;
+  const OrderLimits& limits;
+  const std::vector<RemovalTarget>& targets;
+  int64_t forward = 0, backward = 0;  // passes that led to the order, for points that lack a head
+};
+/// Evaluates growing prefixes of `order`.
+void evaluate_along(const std::vector<HeadId>& order, const OrderedCurve& curve, Model& model, RuleHost& host);
 
 /// The point of a sweep that lacks `units` units of those that `limits` let go. Method, draw, mask and passes are the
 /// caller's to fill in.

@@ -34,7 +34,7 @@ class RetentionRemoval final : public PruneRule {
     RulePlan plan;
     const GateUnits units(options_, input.blocks, fixed_heads(options_, input, plan));
     const TargetList list = removal_targets(options_.fractions, units.units().blocks(), units.limits());
-    plan.messages.insert(plan.messages.end(), list.messages.begin(), list.messages.end());
+    plan.add(list.messages);
     Unit& unit = plan.units.emplace_back();
     unit.name = "fits";
     unit.train_steps = kFits * options_.steps;
@@ -58,15 +58,7 @@ class RetentionRemoval final : public PruneRule {
         ascending_order(units.units().blocks(), units.of_blocks(kept + left), {}, units.limits().kinds);
     const std::vector<RemovalTarget> targets =
         removal_targets(options_.fractions, units.units().blocks(), units.limits()).targets;
-    for (size_t i = 0; i < targets.size(); ++i) {
-      PlannedPoint point = unit.points[i];
-      point.removed = units.units().heads(choose_heads(order, units.units().blocks(), units.limits(), targets[i], {}));
-      if (!point.removed.empty()) {
-        point.forward = fit.forward;
-        point.backward = fit.backward;
-      }
-      host.evaluate(model, point);
-    }
+    evaluate_along(order, {unit, units.units(), units.limits(), targets, fit.forward, fit.backward}, model, host);
   }
 
  private:

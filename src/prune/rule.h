@@ -65,6 +65,7 @@ struct RulePlan {
   /// Whether it trains weights, which needs the section train.
   bool trains_weights() const;
   int64_t kept_models() const;  // points whose weights are kept
+  void add(const std::vector<std::string>& more) { messages.insert(messages.end(), more.begin(), more.end()); }
 };
 
 /// A training between two points.

@@ -34,49 +34,43 @@ class TopK final : public PruneRule {
     RulePlan plan;
     const GateUnits units(options_, input.blocks, fixed_heads(options_, input, plan));
     const TargetList list = removal_targets(options_.fractions, units.units().blocks(), units.limits());
-    plan.messages.insert(plan.messages.end(), list.messages.begin(), list.messages.end());
+    plan.add(list.messages);
     for (const RemovalTarget& target : list.targets) {
       const int64_t left = units.count() - target.heads;
       Unit& unit = plan.units.emplace_back();
       unit.name = fmt::format("k_{}", left);
       PlannedPoint point = sweep_point(input, units.limits(), std::ssize(plan.units) - 1, target.heads);
       point.spec.method = input.rule;
-      if (target.heads > 0 && left > 0) {  // else there is nothing to choose
-        unit.train_steps = options_.steps;
-        point.fine_tuned = options_.train_weights;
-        point.keep_weights = options_.keep_weights == KeepLearned::all;
-      }
+      if (target.heads > 0 && left > 0) options_.plan_training(unit, point);  // else there is nothing to choose
       unit.points.push_back(std::move(point));
     }
     return plan;
   }
 
   void run(const Unit& unit, Model& model, RuleHost& host) const override {
-    PlannedPoint point = unit.points.front();
-    const GateUnits units(options_, model.blocks(), point.fixed);
-    const int64_t left = units.count() - point.spec.heads_removed / units.limits().heads_per_unit;
+    const GatePoint at{unit, model, host};
+    const PlannedPoint& planned = unit.points.front();
+    const GateUnits units(options_, model.blocks(), planned.fixed);
+    const int64_t left = units.count() - planned.spec.heads_removed / units.limits().heads_per_unit;
     if (unit.train_steps == 0) {
+      PlannedPoint point = planned;
       if (left == 0) point.removed = units.heads_at(torch::ones({units.count()}, torch::kBool));
       return host.evaluate(model, point);
     }
-    const std::shared_ptr<Model> own = options_.train_weights ? model.copy() : nullptr;
-    Model& trained = own ? *own : model;
-    const std::string name = point.spec.sweep + "/" + unit.name;
     TopKGates gates(units, {.k = left,
                             .steps = host.steps(options_.steps),
                             .from = options_.temperature[0],
                             .to = options_.temperature[1],
                             .straight_through = options_.straight_through,
-                            .seed = host.stream(name)});
-    std::tie(point.forward, point.backward) = host.learn_gates(
-        trained,
-        {.name = name, .steps = options_.steps, .gates = {&gates, options_.learning_rate, options_.train_weights}});
-    const PerBlock weights = units.of_blocks(gates.weight().detach());
-    const std::vector<HeadId> order = ascending_order(units.units().blocks(), weights, {}, units.limits().kinds);
-    const RemovalTarget target{units.count() - left, {}};
-    point.removed = units.units().heads(choose_heads(order, units.units().blocks(), units.limits(), target, {}));
-    host.record(learned_heads(units, point.spec.sweep + "." + unit.name, {{"weight", gates.weight()}}));
-    host.evaluate(trained, point);
+                            .seed = host.stream(at.name())});
+    learn_point(at, options_, gates, [&](PlannedPoint& point) {
+      const Blocks& blocks = units.units().blocks();
+      const std::vector<HeadId> order =
+          ascending_order(blocks, units.of_blocks(gates.weight().detach()), {}, units.limits().kinds);
+      const RemovalTarget target{units.count() - left, {}};
+      point.removed = units.units().heads(choose_heads(order, blocks, units.limits(), target, {}));
+      host.record(learned_heads(units, at.label(), {{"weight", gates.weight()}}));
+    });
   }
 
  private:

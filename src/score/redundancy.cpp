@@ -8,6 +8,7 @@
 #include "model/side_by_side.h"
 #include "score/accumulate.h"
 #include "score/head_pairs.h"
+#include "score/masked_losses.h"
 
 namespace headprune {
 namespace {
@@ -146,11 +147,7 @@ RawScores RedundancyScore::Compare::finish() {
       }
       places.emplace_back(b, u);
     }
-  RawScores raw;
-  for (const BlockHeads& block : units_.blocks()) {
-    raw.values.push_back(torch::zeros({block.count()}, torch::kFloat64));
-    raw.n.push_back(std::ssize(examples));
-  }
+  RawScores raw = blank_scores(units_.blocks(), std::ssize(examples), /*error=*/false);
   const torch::Tensor apart = between_units(distance, heads_of);  // [U, U]
   // What can be compared with nothing that is left goes after everything else.
   const torch::Tensor known = apart.index({apart.isfinite()});
